@@ -1,0 +1,2 @@
+//! Entry point of `recado`.
+fn main() {}
