@@ -1,0 +1,10 @@
+//! The outside: AWS, providers and models, behind the ports.
+
+pub mod chance;
+pub mod clock;
+pub mod demo;
+pub mod dynamo;
+pub mod meta;
+pub mod openai;
+pub mod spawn;
+pub mod sqs;

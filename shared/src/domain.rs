@@ -1,0 +1,30 @@
+//! What the system is about, as plain data: no async, no clock, no chance, no IO.
+
+pub mod agent;
+pub mod batch;
+pub mod conversation;
+pub mod event;
+pub mod ids;
+pub mod keyed_hash;
+pub mod memory;
+pub mod prompt;
+pub mod reply;
+pub mod step;
+pub mod time;
+
+pub use agent::Agent;
+pub use batch::Batch;
+pub use conversation::{Lease, OptOut, Sealed, State};
+pub use event::{
+    ClosedReason, Content, DeliveryStatus, Event, Inbound, ProviderEvent, StatusUpdate,
+};
+pub use ids::{
+    Address, AgentId, Alias, Bsuid, BusinessNumber, ContactId, ConversationId, FactId, Kind,
+    MessageId, Phone, ReplyId, RunId,
+};
+pub use keyed_hash::Hasher;
+pub use memory::{Exchange, Fact, Memory, PastMessage, Summary};
+pub use prompt::{Finish, ModelReply, Output, Prompt, Turn, Usage};
+pub use reply::{Reply, ReplyKind, ReplyStatus};
+pub use step::{HoldReason, Purpose, Step};
+pub use time::Timestamp;

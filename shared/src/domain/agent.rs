@@ -1,0 +1,100 @@
+//! A persona with everything that decides how it behaves. Read from the agent file by `config::agent_file`.
+
+use std::time::Duration;
+
+use super::ids::{AgentId, BusinessNumber};
+
+/// One agent as configured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agent {
+    /// Its id: part of every key.
+    pub id: AgentId,
+    /// Who it is and how it speaks; the prompt's persona part.
+    pub persona: String,
+    /// BCP 47 tag, for instance `pt-BR`; picks the language of the engine rules.
+    pub language: String,
+    /// IANA time zone, for instance `America/Sao_Paulo`.
+    pub time_zone: String,
+    /// The business numbers it answers; empty means every number that no other agent has.
+    pub numbers: Vec<BusinessNumber>,
+    /// When it answers.
+    pub timing: Timing,
+    /// Which model it asks.
+    pub model: ModelChoice,
+    /// What a prompt may hold.
+    pub budget: Budget,
+    /// When old turns become memory.
+    pub compaction: CompactionRules,
+    /// Words that opt a person out, folded (lower case, plain letters).
+    pub opt_out_words: Vec<String>,
+    /// Everything a person can read that no model wrote.
+    pub texts: Texts,
+}
+
+impl Agent {
+    /// The primary language, `pt` of `pt-BR`.
+    pub fn primary_language(&self) -> &str {
+        self.language.split('-').next().unwrap_or("en")
+    }
+}
+
+/// When it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Silence after the newest message before the batch is answered. 1 s to 60 s, default 5 s.
+    pub window: Duration,
+    /// Time after the first message at which it is answered in any case. Default 20 s.
+    pub ceiling: Duration,
+    /// Give up and send the honest line this long after the first failed run. Default 5 minutes.
+    pub give_up_after: Duration,
+    /// All model calls of a run. Default 75 s.
+    pub model_budget: Duration,
+    /// One model call. Default 60 s.
+    pub model_timeout: Duration,
+}
+
+/// Which model it asks. Names as the provider knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// The model that answers.
+    pub main: String,
+    /// The model that writes summaries and facts; the main one where absent.
+    pub compaction: Option<String>,
+}
+
+/// What a prompt may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// History and memory together, in tokens. Default 3,000.
+    pub history_tokens_max: u32,
+    /// Past messages. Default 60.
+    pub messages_max: usize,
+    /// Facts. Default 30.
+    pub facts_max: usize,
+    /// The answer, in tokens. Default 1,024.
+    pub output_tokens_max: u32,
+}
+
+/// When old turns become memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompactionRules {
+    /// Live messages of either side that start a compaction. Default 40.
+    pub trigger: usize,
+    /// The newest messages that stay. Default 20, less than `trigger`.
+    pub keep: usize,
+    /// The summary's length. Default 200.
+    pub summary_words_max: usize,
+    /// A fact's length. Default 160.
+    pub fact_chars_max: usize,
+}
+
+/// Everything a person can read that no model wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Texts {
+    /// The honest line after giving up.
+    pub apology: String,
+    /// The one confirmation of a STOP.
+    pub opted_out: String,
+    /// In place of an answer the model declined to give.
+    pub refusal: String,
+}

@@ -1,0 +1,111 @@
+//! What the agent remembers of a person: recent turns, one running summary, durable facts.
+
+use super::ids::{FactId, MessageId, ReplyId};
+use super::reply::ReplyKind;
+use super::time::Timestamp;
+
+/// The running summary of everything compacted so far.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Raised by every compaction; the next one is conditional on it.
+    pub version: u64,
+    /// Under 200 words.
+    pub text: String,
+    /// The newest turn it covers.
+    pub through: ReplyId,
+    /// When it was written.
+    pub written_at: Timestamp,
+}
+
+/// One short line worth knowing in weeks.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// Its id.
+    pub id: FactId,
+    /// At most 160 characters.
+    pub text: String,
+    /// The messages it was taken from.
+    pub sources: Vec<MessageId>,
+    /// When the person said it: the newest of its sources.
+    pub said_at: Timestamp,
+}
+
+/// An answered message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PastMessage {
+    /// The provider's id.
+    pub id: MessageId,
+    /// When it was sent.
+    pub sent_at: Timestamp,
+    /// The words.
+    pub text: String,
+}
+
+/// One turn of both sides: the messages of a batch and the reply that answered them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The reply's id: orders the turns.
+    pub reply: ReplyId,
+    /// The person's messages, oldest first.
+    pub messages: Vec<PastMessage>,
+    /// What we said; absent where only one side is left.
+    pub answer: Option<String>,
+    /// Why the reply was written.
+    pub kind: ReplyKind,
+}
+
+impl Exchange {
+    /// Live items of either side: what the numbers 40 and 20 of a compaction count.
+    pub fn items(&self) -> usize {
+        self.messages.len() + usize::from(self.answer.is_some())
+    }
+}
+
+/// The three layers, as read after the claim.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The running summary.
+    pub summary: Option<Summary>,
+    /// The facts, oldest first.
+    pub facts: Vec<Fact>,
+    /// The turns that are not compacted, oldest first.
+    pub exchanges: Vec<Exchange>,
+}
+
+impl Memory {
+    /// Live messages of either side.
+    pub fn items(&self) -> usize {
+        self.exchanges.iter().map(Exchange::items).sum()
+    }
+}
+
+/// Memory prints as counts, never as words.
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory")
+            .field(
+                "summary",
+                &self.summary.as_ref().map(|summary| summary.version),
+            )
+            .field("facts", &self.facts.len())
+            .field("items", &self.items())
+            .finish_non_exhaustive()
+    }
+}
+
+/// One compaction as it is written: a prefix of the turns becomes summary and facts in one transaction.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Fold {
+    /// The summary's version this fold was computed from; `None` where there was no summary.
+    pub from_version: Option<u64>,
+    /// The new summary.
+    pub summary: Summary,
+    /// New or rewritten facts.
+    pub facts: Vec<Fact>,
+    /// Facts that no longer hold.
+    pub retired: Vec<FactId>,
+    /// Messages whose text goes; a bare tombstone stays for the dedup.
+    pub messages: Vec<MessageId>,
+    /// Replies that go.
+    pub replies: Vec<ReplyId>,
+}

@@ -1,0 +1,117 @@
+//! One conversation form for every model; an adapter encodes it for its provider.
+
+use serde::{Deserialize, Serialize};
+
+/// One turn of the history.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turn {
+    /// The person: one block per message.
+    User(Vec<String>),
+    /// The agent.
+    Assistant(String),
+}
+
+/// What the answer must be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Output {
+    /// Words for the person.
+    Text,
+    /// One JSON object of this schema.
+    Json {
+        /// At most 64 of `A-Z a-z 0-9 _ -`.
+        name: &'static str,
+        /// JSON Schema in the strict subset: every property required, nothing additional.
+        schema: serde_json::Value,
+    },
+}
+
+/// A request to a model, ordered by how seldom each part changes.
+#[derive(Clone, PartialEq, Serialize)]
+pub struct Prompt {
+    /// Engine rules, ours and not the persona's: the same for all people of an agent.
+    pub rules: String,
+    /// The persona: the same for all people of an agent.
+    pub persona: String,
+    /// Summary and facts as labelled data; frozen between compactions.
+    pub memory: Option<String>,
+    /// Past turns, append only; starts at a user turn.
+    pub history: Vec<Turn>,
+    /// The last user turn: one block per message. Never empty.
+    pub last: Vec<String>,
+    /// Volatile notes (date, days away), sent after the last turn's blocks: nothing cached follows them.
+    pub notes: Vec<String>,
+    /// What the answer must be.
+    pub output: Output,
+    /// Cap of the answer.
+    pub output_tokens_max: u32,
+    /// A keyed hash that names the conversation to the provider's cache and abuse control.
+    pub person_key: String,
+}
+
+/// Never the words themselves.
+impl std::fmt::Debug for Prompt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Prompt({} turns, {} blocks)",
+            self.history.len(),
+            self.last.len()
+        )
+    }
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Finish {
+    /// By itself.
+    Complete,
+    /// At the cap of output tokens: the text is there but incomplete.
+    Cut,
+}
+
+/// Tokens of one call in disjoint buckets, as every provider can be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input tokens paid in full.
+    pub input_uncached: u64,
+    /// Input tokens read from the provider's cache.
+    pub input_cache_read: u64,
+    /// Input tokens written to the provider's cache.
+    pub input_cache_write: u64,
+    /// Output tokens, reasoning included.
+    pub output: u64,
+}
+
+impl Usage {
+    /// All input tokens.
+    pub const fn input(&self) -> u64 {
+        self.input_uncached + self.input_cache_read + self.input_cache_write
+    }
+}
+
+/// A model's answer.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+pub struct ModelReply {
+    /// The words, or the JSON object as text. Never blank.
+    pub text: String,
+    /// How it ended.
+    pub finish: Finish,
+    /// What it cost; all zero where the provider did not say.
+    pub usage: Usage,
+    /// The model that answered, as the provider names it.
+    pub model: String,
+}
+
+/// Never the words themselves.
+impl std::fmt::Debug for ModelReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "ModelReply({}, {:?}, {:?})",
+            self.model, self.finish, self.usage
+        )
+    }
+}

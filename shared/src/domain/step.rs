@@ -1,0 +1,150 @@
+//! The steps of a conversation's story, as the journal tells it: ids, times and numbers, never words.
+
+use std::time::Duration;
+
+use super::event::ClosedReason;
+use super::ids::{MessageId, ReplyId};
+use super::prompt::Usage;
+use super::reply::ReplyKind;
+use super::time::Timestamp;
+use crate::error::ModelErrorClass;
+
+/// Why a tick is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum HoldReason {
+    /// The person may still be writing.
+    Window,
+    /// Another run holds the lease.
+    Leased,
+    /// A failed run backs off.
+    Backoff,
+    /// The claim was lost several times in a row.
+    Contended,
+    /// A newer message came during the run.
+    Superseded,
+    /// A send was refused for now.
+    SendLater,
+    /// This invocation has too little time left for a run.
+    ShortOfTime,
+    /// An item of a newer version of the program.
+    FutureVersion,
+}
+
+/// What a model call was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// To answer.
+    Answer,
+    /// To write summary and facts.
+    Compaction,
+}
+
+/// One step.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A message was stored (`fresh`) or was there already.
+    Received {
+        /// Its id.
+        event: MessageId,
+        /// Whether it is new.
+        fresh: bool,
+    },
+    /// The tick waits.
+    Held {
+        /// Until when.
+        until: Timestamp,
+        /// Why.
+        reason: HoldReason,
+    },
+    /// A run began.
+    Claimed {
+        /// The reply it will write.
+        reply: ReplyId,
+        /// The messages it answers.
+        batch: Vec<MessageId>,
+    },
+    /// A model answered.
+    ModelCalled {
+        /// Which, as the provider names it.
+        model: String,
+        /// What for.
+        purpose: Purpose,
+        /// What it cost.
+        usage: Usage,
+        /// How long it took.
+        took: Duration,
+    },
+    /// A model call failed.
+    ModelFailed {
+        /// Which, as configured.
+        model: String,
+        /// What for.
+        purpose: Purpose,
+        /// How.
+        class: ModelErrorClass,
+        /// Status and provider code.
+        reason: String,
+    },
+    /// The run was dropped: a newer message belongs to the same thought.
+    Superseded {
+        /// The reply that was not written.
+        reply: ReplyId,
+    },
+    /// The answer is committed.
+    Committed {
+        /// The reply.
+        reply: ReplyId,
+        /// Why it was written.
+        kind: ReplyKind,
+        /// The messages it answers.
+        answered: Vec<MessageId>,
+    },
+    /// The commit was refused: the run no longer held the conversation.
+    Fenced {
+        /// The reply that was not written.
+        reply: ReplyId,
+    },
+    /// The provider has the reply.
+    Sent {
+        /// Which.
+        reply: ReplyId,
+    },
+    /// The provider refused the reply.
+    SendRefused {
+        /// Which.
+        reply: ReplyId,
+        /// The provider's code, or our word.
+        code: String,
+        /// Whether it is tried again.
+        again: bool,
+    },
+    /// No one knows whether the provider has the reply.
+    SendUnknown {
+        /// Which.
+        reply: ReplyId,
+    },
+    /// Messages were closed without an answer.
+    Closed {
+        /// How many.
+        events: usize,
+        /// Why.
+        reason: ClosedReason,
+    },
+    /// Old turns became memory.
+    Compacted {
+        /// Live messages that went.
+        items: usize,
+        /// Facts written.
+        facts: usize,
+    },
+    /// A compaction's outcome was not good enough; nothing changed.
+    CompactionRefused {
+        /// Why, in a few words.
+        reason: &'static str,
+    },
+    /// Everything about the person is gone.
+    Forgotten {
+        /// Items deleted.
+        items: u64,
+    },
+}

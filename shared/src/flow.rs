@@ -1,0 +1,1 @@
+//! The way of a message, one line per arrow, over ports.

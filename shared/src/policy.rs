@@ -1,0 +1,11 @@
+//! What the system decides: pure functions of their arguments. Time and chance are arguments too.
+
+pub mod compaction;
+pub mod context;
+pub mod debounce;
+pub mod identity;
+pub mod opt_out;
+pub mod prompt;
+pub mod retry;
+pub mod supersede;
+pub mod tokens;

@@ -1,0 +1,387 @@
+//! Every IO the system can do, on one page. Adapters implement these; `flow` is written against them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::domain::batch::Closure;
+use crate::domain::memory::Fold;
+use crate::domain::reply::Settlement;
+use crate::domain::{
+    Address, Agent, AgentId, Alias, BusinessNumber, ContactId, ConversationId, DeliveryStatus,
+    Event, Memory, MessageId, ModelReply, OptOut, Prompt, Reply, ReplyId, RunId, State, Step,
+    Timestamp,
+};
+use crate::error::{ModelError, SendError, StoreError, TicksError};
+
+/// The table. Every method is one request or one transaction, unless its page says otherwise.
+/// An error means that the outcome is unknown: the caller looks again before it concludes anything.
+#[async_trait]
+pub trait Store: Send + Sync {
+    // Identity: see `policy::identity` for what is concluded from these.
+
+    /// What each alias names and which lives ended under it, in ONE snapshot of all of them.
+    async fn resolve(&self, agent: &AgentId, aliases: &[Alias]) -> Result<Vec<Known>, StoreError>;
+    /// Creates a contact: its state and its aliases, unless someone else did or its life has ended.
+    async fn create_contact(&self, creation: &Creation) -> Result<Written, StoreError>;
+    /// Adds an alias to a contact whose state exists, and to the list in that state; raises its version.
+    async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError>;
+
+    // Messages in.
+
+    /// Stores an event unless its id is there already.
+    async fn append(
+        &self,
+        conversation: &ConversationId,
+        event: &Event,
+    ) -> Result<Appended, StoreError>;
+
+    // A run.
+
+    /// State, outbox and at most `pending_max` pending messages; consistent, oldest first.
+    async fn peek(
+        &self,
+        conversation: &ConversationId,
+        pending_max: usize,
+    ) -> Result<Peek, StoreError>;
+    /// Replaces the state if it is still at `expected` version. `Lost` holds what is there instead.
+    async fn swap_state(
+        &self,
+        conversation: &ConversationId,
+        expected: u64,
+        state: &State,
+    ) -> Result<Swapped, StoreError>;
+    /// Ends a run without a commit. `Lost` where the lease is no longer this run's.
+    async fn release(
+        &self,
+        conversation: &ConversationId,
+        release: &Release,
+    ) -> Result<Written, StoreError>;
+    /// Closes pending messages if the state is still at `expected` version; raises it.
+    async fn close(
+        &self,
+        conversation: &ConversationId,
+        expected: u64,
+        closure: &Closure,
+        now: Timestamp,
+    ) -> Result<Written, StoreError>;
+    /// Deletes late messages of an erased person, if the conversation still has no state.
+    async fn delete_late(
+        &self,
+        conversation: &ConversationId,
+        events: &[MessageId],
+    ) -> Result<Written, StoreError>;
+    /// The three layers of memory; consistent. May take several requests.
+    async fn load(&self, conversation: &ConversationId) -> Result<Memory, StoreError>;
+    /// ONE transaction: the events are answered by the reply, the reply is `ready`, the state moves on.
+    /// `Lost` means fenced: another epoch, an event no longer pending, an opt-out or a pause.
+    async fn commit(
+        &self,
+        conversation: &ConversationId,
+        commit: &Commit,
+    ) -> Result<Written, StoreError>;
+
+    // The outbox.
+
+    /// Takes the right to send: from `ready` (or from `sending` under this very token) to `sending`.
+    async fn mark_sending(
+        &self,
+        conversation: &ConversationId,
+        reply: &Reply,
+        token: RunId,
+        now: Timestamp,
+    ) -> Result<Written, StoreError>;
+    /// Moves a reply on, if its token is still `token` and it is in one of the states that allow it:
+    /// `sending` to anything, `unknown` to `sent` or `ready`, `ready` (token absent) to `failed`.
+    async fn settle(
+        &self,
+        conversation: &ConversationId,
+        reply: ReplyId,
+        token: Option<RunId>,
+        settlement: &Settlement,
+        now: Timestamp,
+    ) -> Result<Written, StoreError>;
+    /// Notes what the provider's webhook says of a reply that exists.
+    async fn note_status(
+        &self,
+        conversation: &ConversationId,
+        reply: ReplyId,
+        status: &DeliveryStatus,
+        now: Timestamp,
+    ) -> Result<Written, StoreError>;
+
+    // Compaction.
+
+    /// Writes one compaction, if the summary is still the one it was computed from and the person lives.
+    async fn fold(
+        &self,
+        conversation: &ConversationId,
+        fold: &Fold,
+        now: Timestamp,
+    ) -> Result<Written, StoreError>;
+
+    // The sweeper.
+
+    /// What is not at rest since before `before`, at most `limit`; eventually consistent, several requests.
+    async fn unrest(&self, before: Timestamp, limit: usize) -> Result<Vec<Unrest>, StoreError>;
+
+    // Forgetting: in this order, each step repeatable.
+
+    /// ONE transaction, if the state is at `expected` version: tombstones for all aliases, the erasure
+    /// job, the state deleted.
+    async fn begin_erasure(&self, erasure: &Erasure, expected: u64) -> Result<Written, StoreError>;
+    /// An erasure that was begun and not ended.
+    async fn erasure(
+        &self,
+        agent: &AgentId,
+        conversation: &ConversationId,
+    ) -> Result<Option<Erasure>, StoreError>;
+    /// Deletes the aliases that still name the ended life, then whatever is left under the
+    /// conversation's key. Gives how many items went; call it again until it gives zero.
+    async fn erase(&self, erasure: &Erasure) -> Result<u64, StoreError>;
+    /// Deletes the job: the erasure is done.
+    async fn end_erasure(&self, erasure: &Erasure) -> Result<(), StoreError>;
+}
+
+/// What became of a conditional write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// It is written (now, or by an earlier try of the same request).
+    Done,
+    /// Its condition does not hold; nothing was written.
+    Lost,
+}
+
+/// What became of a compare-and-set.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Swapped {
+    /// It is written.
+    Done,
+    /// The state is another one, or gone.
+    Lost(Option<Box<State>>),
+}
+
+/// What became of an append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Appended {
+    /// Stored now.
+    New,
+    /// There already and still waiting: it needs a tick again.
+    Pending,
+    /// There already and answered or closed: nothing to do.
+    AtRest,
+}
+
+/// What is known of one alias.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// The alias asked for.
+    pub alias: Alias,
+    /// The contact it names.
+    pub contact: Option<ContactId>,
+    /// The erasure it went through last.
+    pub ended: Option<Ended>,
+}
+
+/// An alias's ended lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// When the newest of them was erased.
+    pub at: Timestamp,
+    /// Keyed hashes of the conversations that ended (see `domain::keyed_hash::Hasher::life`).
+    pub lives: Vec<String>,
+}
+
+/// A contact to create.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Creation {
+    /// Its conversation, of a contact id that no life has used.
+    pub conversation: ConversationId,
+    /// Its state, with the aliases to write in its list.
+    pub state: State,
+    /// When the first event was sent: every tombstone must be older.
+    pub event_sent_at: Timestamp,
+    /// The aliases that still name an ended life, with that life: they are replaced only if they still do.
+    pub stale: Vec<(Alias, ContactId)>,
+}
+
+/// An alias to add to a contact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AliasAddition {
+    /// The contact's conversation.
+    pub conversation: ConversationId,
+    /// The new alias.
+    pub alias: Alias,
+    /// An ended life that the alias still names.
+    pub stale: Option<ContactId>,
+    /// When the event that ties them was sent: the alias's tombstone must be older.
+    pub event_sent_at: Timestamp,
+}
+
+/// The front of a conversation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Peek {
+    /// Its state; absent after a `forget`.
+    pub state: Option<State>,
+    /// Replies not at rest, oldest first.
+    pub outbox: Vec<Reply>,
+    /// Pending messages in the order they were sent.
+    pub pending: Vec<Event>,
+}
+
+/// How a run ends without a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// Whose lease it was.
+    pub run: RunId,
+    /// Which claim.
+    pub epoch: u64,
+    /// Runs counted so far; zero starts anew.
+    pub attempts: u32,
+    /// When the first of them began.
+    pub first_attempt_at: Option<Timestamp>,
+    /// No run before this moment.
+    pub hold_until: Option<Timestamp>,
+    /// Whether the sealed batch is opened again.
+    pub unseal: bool,
+    /// Panics counted so far.
+    pub crashes: u32,
+}
+
+/// One commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Commit {
+    /// Whose lease it is.
+    pub run: RunId,
+    /// Which claim; another epoch in the table means fenced.
+    pub epoch: u64,
+    /// The reply, `ready`.
+    pub reply: Reply,
+    /// What it answers: the set, never a watermark.
+    pub answered: Vec<MessageId>,
+    /// When the newest of them was sent.
+    pub last_inbound_at: Timestamp,
+    /// Turns up to here stay out of the prompt.
+    pub cut_point: Option<ReplyId>,
+    /// The factor learnt by this run, for its model.
+    pub token_factor: Option<(String, f64)>,
+    /// The STOP that this reply confirms.
+    pub opt_out: Option<OptOut>,
+    /// The moment of the commit; a pause that is over by now does not fence.
+    pub now: Timestamp,
+}
+
+/// A conversation with something not at rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unrest {
+    /// Which.
+    pub conversation: ConversationId,
+    /// Since when.
+    pub since: Timestamp,
+    /// Whether it is a crashed erasure that waits, not a message or a reply.
+    pub erasure: bool,
+}
+
+/// A `forget`, from its first transaction to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Erasure {
+    /// The life that ends.
+    pub conversation: ConversationId,
+    /// Its aliases, from the state that was deleted.
+    pub aliases: Vec<Alias>,
+    /// When.
+    pub forgotten_at: Timestamp,
+}
+
+/// The queues. A tick says only "look at this conversation".
+#[async_trait]
+pub trait Ticks: Send + Sync {
+    /// Sends a tick; a `dedup` key sent within five minutes before is swallowed by the queue.
+    async fn tick(&self, conversation: &ConversationId, dedup: &str) -> Result<(), TicksError>;
+    /// Keeps the received tick invisible for `seconds` from now, 0 to 43,200.
+    async fn hold(&self, receipt: &Receipt, seconds: u32) -> Result<(), TicksError>;
+    /// Asks for a compaction of this conversation.
+    async fn compact(&self, conversation: &ConversationId) -> Result<(), TicksError>;
+}
+
+/// What the queue gave with a received tick.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt(pub String);
+
+/// The language models.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// One call to `model`, given up after `timeout`. Yields text that is never blank.
+    async fn converse(
+        &self,
+        model: &str,
+        prompt: &Prompt,
+        timeout: Duration,
+    ) -> Result<ModelReply, ModelError>;
+}
+
+/// The way back to the person.
+#[async_trait]
+pub trait Messenger: Send + Sync {
+    /// Sends one text. Yields the provider's id of the message.
+    async fn send(&self, outgoing: &Outgoing) -> Result<String, SendError>;
+    /// Whether the provider has `reply`, where it can be asked.
+    async fn look_up(&self, reply: ReplyId) -> LookUp;
+}
+
+/// A text to send.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The business number it leaves by.
+    pub number: BusinessNumber,
+    /// Where it goes.
+    pub to: Address,
+    /// The reply it belongs to; handed to the provider, which names it in its status webhooks.
+    pub reply: ReplyId,
+    /// The words.
+    pub text: String,
+}
+
+/// What the provider says when asked for a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LookUp {
+    /// It has it, under this id.
+    Sent(String),
+    /// It never got it.
+    NotReceived,
+    /// It cannot be asked, or did not answer.
+    CannotTell,
+}
+
+/// Time.
+#[async_trait]
+pub trait Clock: Send + Sync {
+    /// The moment.
+    fn now(&self) -> Timestamp;
+    /// Waits.
+    async fn sleep(&self, duration: Duration);
+}
+
+/// Chance.
+pub trait Chance: Send + Sync {
+    /// 128 random bits, for ids.
+    fn bits(&self) -> u128;
+    /// A number in `0.0..1.0`, for jitter.
+    fn fraction(&self) -> f64;
+}
+
+/// The agents of this installation.
+#[async_trait]
+pub trait Agents: Send + Sync {
+    /// The agent that answers on a business number.
+    async fn by_number(&self, number: &BusinessNumber) -> Option<Arc<Agent>>;
+    /// The agent of this id.
+    async fn by_id(&self, id: &AgentId) -> Option<Arc<Agent>>;
+}
+
+/// Where the story of each conversation is told: the log on AWS, the page of a local run, a test's trace.
+pub trait Journal: Send + Sync {
+    /// Notes one step. Must not block.
+    fn note(&self, conversation: &ConversationId, step: &Step);
+}
