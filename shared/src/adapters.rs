@@ -4,6 +4,7 @@ pub mod chance;
 pub mod clock;
 pub mod demo;
 pub mod dynamo;
+pub mod hash_key;
 pub mod meta;
 pub mod openai;
 pub mod spawn;

@@ -1,4 +1,6 @@
 //! What an installation sets: settings from the environment and the agent file.
 
 pub mod agent_file;
+mod nearest;
+pub mod roster;
 pub mod settings;

@@ -1,0 +1,68 @@
+//! The words that opt a person out.
+
+use super::document::Document;
+use super::place::plain;
+
+/// What people write to be left alone. "cancelar" is not among them: it is mostly about an appointment.
+const OPT_OUT_WORDS: [&str; 7] = [
+    "stop",
+    "parar",
+    "pare",
+    "sair",
+    "descadastrar",
+    "unsubscribe",
+    "baja",
+];
+
+/// The words of `[opt_out]`, folded, or the default ones.
+pub(super) fn read(file: &mut Document<'_>) -> Vec<String> {
+    let Some(found) = file.list("opt_out", "words", "parar") else {
+        return OPT_OUT_WORDS.map(str::to_owned).to_vec();
+    };
+    if found.value.is_empty() {
+        file.mistake("opt_out", "words", found.origin,
+            "must hold at least one word, or nobody could make the agent stop; for instance words = [\"parar\", \"stop\"]");
+    }
+    let mut words: Vec<String> = Vec::new();
+    for item in found.value {
+        let word = folded(&item.value);
+        let problem = if !word.chars().any(char::is_alphanumeric) {
+            "holds a word without a letter; for instance \"parar\"".to_owned()
+        } else if word.chars().count() > 40 {
+            // It must be the WHOLE message of a person who wants to stop: nobody writes that much.
+            format!(
+                "{:?} is too long to be a whole message that says stop; at most 40 characters",
+                item.value
+            )
+        } else if words.contains(&word) {
+            format!("{word:?} is listed twice (case and accents do not count)")
+        } else {
+            words.push(word);
+            continue;
+        };
+        file.mistake("opt_out", "words", item.origin, problem);
+    }
+    words
+}
+
+/// A word as it is compared: lower case, plain letters, one space between words.
+fn folded(text: &str) -> String {
+    plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_word_loses_case_accents_and_extra_space() {
+        for (written, word) in [
+            ("PARAR", "parar"),
+            (" Não  Quero ", "nao quero"),
+            ("Ｓｔｏｐ", "stop"),
+            ("  ", ""),
+        ] {
+            assert_eq!(folded(written), word);
+        }
+    }
+}
