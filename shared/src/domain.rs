@@ -4,6 +4,7 @@ pub mod agent;
 pub mod batch;
 pub mod conversation;
 pub mod event;
+pub mod identity;
 pub mod ids;
 pub mod keyed_hash;
 pub mod memory;
@@ -18,6 +19,7 @@ pub use conversation::{Lease, OptOut, Sealed, State};
 pub use event::{
     ClosedReason, Content, DeliveryStatus, Event, Inbound, ProviderEvent, StatusUpdate,
 };
+pub use identity::{Ended, Known};
 pub use ids::{
     Address, AgentId, Alias, Bsuid, BusinessNumber, ContactId, ConversationId, FactId, Kind,
     MessageId, Phone, ReplyId, RunId,

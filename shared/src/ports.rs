@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use crate::domain::batch::Closure;
+pub use crate::domain::identity::{Ended, Known};
 use crate::domain::memory::Fold;
 use crate::domain::reply::Settlement;
 use crate::domain::{
@@ -171,26 +172,6 @@ pub enum Appended {
     Pending,
     /// There already and answered or closed: nothing to do.
     AtRest,
-}
-
-/// What is known of one alias.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
-    /// The alias asked for.
-    pub alias: Alias,
-    /// The contact it names.
-    pub contact: Option<ContactId>,
-    /// The erasure it went through last.
-    pub ended: Option<Ended>,
-}
-
-/// An alias's ended lives.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// When the newest of them was erased.
-    pub at: Timestamp,
-    /// Keyed hashes of the conversations that ended (see `domain::keyed_hash::Hasher::life`).
-    pub lives: Vec<String>,
 }
 
 /// A contact to create.

@@ -1,1 +1,237 @@
-//! Placeholder.
+//! The webhook: what a request is answered with, whatever server it came through. The Lambda's shell and the local
+//! server both call [`Ingest::handle`].
+//!
+//! 2xx only after every event is in the table and its tick in the queue; 5xx for what was not stored, and the
+//! provider's retry completes only that. No answer holds anything of a person.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use recado::adapters::meta::handshake::handshake;
+use recado::adapters::meta::parse::{self, BodyError, Rejected};
+use recado::adapters::meta::signature::{self, SignatureError};
+use recado::flow::World;
+use recado::flow::ingest::{Ingested, ingest};
+
+/// The largest body that is read, after it is decoded.
+pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// A request, as any server has it.
+#[derive(Clone, Default)]
+pub struct Request {
+    /// In capitals.
+    pub method: String,
+    /// Without the query.
+    pub path: String,
+    /// Names and values, decoded.
+    pub query: Vec<(String, String)>,
+    /// Names in any case.
+    pub headers: Vec<(String, String)>,
+    /// The bytes exactly as they came: the signature is over them.
+    pub body: Vec<u8>,
+    /// Whether the gateway wrote the body in base64.
+    pub is_base64: bool,
+}
+
+/// What to answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Response {
+    /// The HTTP status.
+    pub status: u16,
+    /// The header of that name.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: String,
+}
+
+/// What each channel is checked with.
+#[derive(Clone, Default)]
+pub struct Channels {
+    /// Meta's.
+    pub meta: MetaSecrets,
+}
+
+/// The secrets of the Meta app.
+#[derive(Clone, Default)]
+pub struct MetaSecrets {
+    /// The app secret; two while one replaces the other.
+    pub app_secrets: Vec<String>,
+    /// The word chosen by the operator for the handshake.
+    pub verify_token: String,
+}
+
+/// The handler. Where it answers 401 its caller may read the secrets again and call once more.
+#[derive(Clone)]
+pub struct Ingest {
+    /// What the events meet.
+    pub world: World,
+    /// What the requests are checked with.
+    pub channels: Channels,
+}
+
+impl Ingest {
+    /// Answers one request.
+    pub async fn handle(&self, request: Request) -> Response {
+        match request.path.trim_end_matches('/') {
+            "/webhook/meta" => self.meta(request).await,
+            _ => Response::error(404, "nothing here; a webhook's path is /webhook/meta"),
+        }
+    }
+
+    async fn meta(&self, request: Request) -> Response {
+        match request.method.as_str() {
+            "GET" => self.meta_handshake(&request),
+            "POST" => match self.meta_events(request).await {
+                Ok(response) | Err(response) => response,
+            },
+            _ => Response::error(405, "only GET and POST are answered here"),
+        }
+    }
+
+    fn meta_handshake(&self, request: &Request) -> Response {
+        let challenge = handshake(&request.query, &self.channels.meta.verify_token);
+        match challenge {
+            Some(challenge) => Response::new(200, "text/plain", challenge),
+            None => Response::error(
+                403,
+                "hub.verify_token is not the one configured, or hub.mode is not subscribe",
+            ),
+        }
+    }
+
+    /// Either way out is an answer; `Err` is the short one.
+    async fn meta_events(&self, request: Request) -> Result<Response, Response> {
+        let signature = request.header(signature::HEADER).map(str::to_owned);
+        let raw = decoded(request)?;
+        let secrets = &self.channels.meta.app_secrets;
+        let verified = signature::verify(secrets, signature.as_deref(), &raw).map_err(unsigned)?;
+        let arrived_at = self.world.clock.now();
+        let parsed = parse::parse(verified, arrived_at).map_err(unreadable)?;
+        log_rejected(&parsed.rejected);
+        let ingested = ingest(&self.world, parsed.events).await;
+        Ok(answer(ingested))
+    }
+}
+
+/// The body's own bytes, within the limit.
+fn decoded(request: Request) -> Result<Vec<u8>, Response> {
+    let too_large = || {
+        Response::error(
+            413,
+            "the body is larger than 1 MiB; send fewer events at once",
+        )
+    };
+    let limit = if request.is_base64 {
+        BODY_BYTES_MAX.div_ceil(3) * 4
+    } else {
+        BODY_BYTES_MAX
+    };
+    if request.body.len() > limit {
+        return Err(too_large());
+    }
+    if !request.is_base64 {
+        return Ok(request.body);
+    }
+    let raw = STANDARD
+        .decode(request.body)
+        .map_err(|_| Response::error(400, "the body is said to be base64 and is not"))?;
+    if raw.len() > BODY_BYTES_MAX {
+        return Err(too_large());
+    }
+    Ok(raw)
+}
+
+fn unsigned(error: SignatureError) -> Response {
+    match error {
+        SignatureError::NoSecret => {
+            tracing::error!("no app secret is configured, so no webhook can be trusted");
+            Response::error(503, "no app secret is configured; set it and send again")
+        }
+        SignatureError::Missing => {
+            tracing::warn!("a webhook without a signature is refused");
+            Response::error(401, "the header X-Hub-Signature-256 is missing")
+        }
+        SignatureError::Mismatch => {
+            tracing::warn!("a webhook whose signature does not match is refused");
+            Response::error(401, "the signature does not match; check the app secret")
+        }
+    }
+}
+
+fn unreadable(error: BodyError) -> Response {
+    tracing::warn!(%error, "a signed webhook cannot be read");
+    let reason = match error {
+        BodyError::NotJson => "the body is not JSON, or nested deeper than 128 levels",
+        BodyError::NotAnObject => {
+            "the body must be a JSON object with a list entry, not a list or a value"
+        }
+    };
+    Response::error(400, reason)
+}
+
+fn answer(ingested: Ingested) -> Response {
+    let Ingested {
+        stored,
+        duplicates,
+        late,
+        noted,
+        ignored,
+        failed,
+    } = ingested;
+    tracing::info!(
+        stored,
+        duplicates,
+        late,
+        noted,
+        ignored,
+        failed,
+        "a webhook is done"
+    );
+    if failed > 0 {
+        return Response::error(
+            503,
+            "some events could not be stored; send the same body again",
+        );
+    }
+    let body = format!(r#"{{"stored":{stored},"duplicates":{duplicates}}}"#);
+    Response::new(200, "application/json", body)
+}
+
+/// One line per reason, with how often.
+fn log_rejected(rejected: &[Rejected]) {
+    let mut reasons: Vec<&str> = rejected.iter().map(|rejected| rejected.reason).collect();
+    reasons.sort_unstable();
+    for same in reasons.chunk_by(|one, two| one == two) {
+        tracing::warn!(
+            reason = same[0],
+            count = same.len(),
+            "parts of a webhook are left out"
+        );
+    }
+}
+
+impl Request {
+    /// The first header of this name, which is given in lower case.
+    fn header(&self, name: &str) -> Option<&str> {
+        let header = self
+            .headers
+            .iter()
+            .find(|(given, _)| given.eq_ignore_ascii_case(name))?;
+        Some(&header.1)
+    }
+}
+
+impl Response {
+    fn new(status: u16, content_type: &'static str, body: impl Into<String>) -> Self {
+        Self {
+            status,
+            content_type,
+            body: body.into(),
+        }
+    }
+
+    /// `what` says what to do, and needs no escaping.
+    fn error(status: u16, what: &'static str) -> Self {
+        let body = serde_json::json!({ "error": what }).to_string();
+        Self::new(status, "application/json", body)
+    }
+}
