@@ -2,5 +2,6 @@
 
 pub mod aws;
 pub mod dynamo;
+pub mod phone;
 pub mod poller;
 pub mod sqs;

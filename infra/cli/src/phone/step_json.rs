@@ -1,0 +1,173 @@
+//! A step of the story as JSON, for the page and the command line: one flat object, its name under `step`, every
+//! moment in milliseconds since 1970 and every duration in milliseconds.
+
+use recado::domain::{HoldReason, Purpose, ReplyKind, Step};
+use recado::error::ModelErrorClass;
+use serde_json::{Map, Value, json};
+
+use super::story::Told;
+
+/// The whole of a told step: `seq`, `at`, `agent`, `contact`, `step` and the step's own fields.
+pub fn told(told: &Told) -> Map<String, Value> {
+    let mut fields = match step(&told.step) {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    fields.insert("seq".to_owned(), json!(told.seq));
+    fields.insert("at".to_owned(), json!(told.at));
+    fields.insert("agent".to_owned(), json!(told.conversation.agent));
+    fields.insert("contact".to_owned(), json!(told.conversation.contact));
+    fields
+}
+
+/// The step's name and its own fields.
+pub fn step(step: &Step) -> Value {
+    match step {
+        Step::Received { event, fresh } => {
+            json!({ "step": "received", "message": event, "fresh": fresh })
+        }
+        Step::Held { until, reason } => {
+            json!({ "step": "held", "until": until, "reason": hold_reason(*reason) })
+        }
+        Step::Claimed { reply, batch } => {
+            json!({ "step": "claimed", "reply": reply, "messages": batch })
+        }
+        Step::ModelCalled {
+            model,
+            purpose,
+            usage,
+            took,
+        } => json!({
+            "step": "model_called",
+            "model": model,
+            "purpose": purpose_word(*purpose),
+            "input_tokens": usage.input(),
+            "cached_tokens": usage.input_cache_read,
+            "output_tokens": usage.output,
+            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }),
+        Step::ModelFailed {
+            model,
+            purpose,
+            class,
+            reason,
+        } => json!({
+            "step": "model_failed",
+            "model": model,
+            "purpose": purpose_word(*purpose),
+            "class": error_class(*class),
+            "reason": reason,
+        }),
+        Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
+        Step::Committed {
+            reply,
+            kind,
+            answered,
+        } => json!({
+            "step": "committed",
+            "reply": reply,
+            "kind": reply_kind(*kind),
+            "messages": answered,
+        }),
+        Step::Fenced { reply } => json!({ "step": "fenced", "reply": reply }),
+        Step::Sent { reply } => json!({ "step": "sent", "reply": reply }),
+        Step::SendRefused { reply, code, again } => {
+            json!({ "step": "send_refused", "reply": reply, "code": code, "again": again })
+        }
+        Step::SendUnknown { reply } => json!({ "step": "send_unknown", "reply": reply }),
+        Step::Closed { events, reason } => {
+            json!({ "step": "closed", "count": events, "reason": reason.as_str() })
+        }
+        Step::Compacted { items, facts } => {
+            json!({ "step": "compacted", "items": items, "facts": facts })
+        }
+        Step::CompactionRefused { reason } => {
+            json!({ "step": "compaction_refused", "reason": reason })
+        }
+        Step::Forgotten { items } => json!({ "step": "forgotten", "items": items }),
+    }
+}
+
+const fn hold_reason(reason: HoldReason) -> &'static str {
+    match reason {
+        HoldReason::Window => "window",
+        HoldReason::Leased => "leased",
+        HoldReason::Backoff => "backoff",
+        HoldReason::Contended => "contended",
+        HoldReason::Superseded => "superseded",
+        HoldReason::SendLater => "send_later",
+        HoldReason::ShortOfTime => "short_of_time",
+        HoldReason::FutureVersion => "future_version",
+    }
+}
+
+const fn purpose_word(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Answer => "answer",
+        Purpose::Compaction => "compaction",
+    }
+}
+
+const fn error_class(class: ModelErrorClass) -> &'static str {
+    match class {
+        ModelErrorClass::Transient => "transient",
+        ModelErrorClass::Throttled => "throttled",
+        ModelErrorClass::Quota => "quota",
+        ModelErrorClass::Overflow => "overflow",
+        ModelErrorClass::Invalid => "invalid",
+        ModelErrorClass::Refusal => "refusal",
+        ModelErrorClass::Cut => "cut",
+        ModelErrorClass::Auth => "auth",
+    }
+}
+
+const fn reply_kind(kind: ReplyKind) -> &'static str {
+    match kind {
+        ReplyKind::Answer => "answer",
+        ReplyKind::OptOut => "opt_out",
+        ReplyKind::Apology => "apology",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use recado::domain::{AgentId, ContactId, ConversationId, Timestamp, Usage};
+
+    use super::*;
+
+    #[test]
+    fn a_told_step_is_one_flat_object() {
+        let step = Step::ModelCalled {
+            model: "demo".to_owned(),
+            purpose: Purpose::Answer,
+            usage: Usage {
+                input_uncached: 10,
+                input_cache_read: 5,
+                input_cache_write: 1,
+                output: 7,
+            },
+            took: Duration::from_millis(420),
+        };
+        let conversation = ConversationId {
+            agent: AgentId::parse("recepcao").unwrap(),
+            contact: ContactId::parse("5511900000001").unwrap(),
+        };
+        let at = Timestamp::from_ms(1_000);
+        let json = Value::Object(told(&Told {
+            seq: 3,
+            at,
+            conversation,
+            step,
+        }));
+        assert_eq!(
+            json,
+            json!({
+                "seq": 3, "at": 1000, "agent": "recepcao", "contact": "5511900000001",
+                "step": "model_called", "model": "demo", "purpose": "answer",
+                "input_tokens": 16, "cached_tokens": 5, "output_tokens": 7, "took_ms": 420,
+            })
+        );
+    }
+}
