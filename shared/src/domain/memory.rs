@@ -30,6 +30,13 @@ pub struct Fact {
     pub said_at: Timestamp,
 }
 
+/// Never the words themselves.
+impl std::fmt::Debug for Fact {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Fact({}, {} bytes)", self.id, self.text.len())
+    }
+}
+
 /// An answered message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PastMessage {
@@ -58,6 +65,13 @@ impl Exchange {
     /// Live items of either side: what the numbers 40 and 20 of a compaction count.
     pub fn items(&self) -> usize {
         self.messages.len() + usize::from(self.answer.is_some())
+    }
+}
+
+/// Never the words themselves.
+impl std::fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Exchange({}, {} items)", self.reply, self.items())
     }
 }
 
@@ -108,4 +122,17 @@ pub struct Fold {
     pub messages: Vec<MessageId>,
     /// Replies that go.
     pub replies: Vec<ReplyId>,
+}
+
+/// A fold prints as counts, never as words.
+impl std::fmt::Debug for Fold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fold")
+            .field("version", &self.summary.version)
+            .field("facts", &self.facts.len())
+            .field("retired", &self.retired.len())
+            .field("messages", &self.messages.len())
+            .field("replies", &self.replies.len())
+            .finish_non_exhaustive()
+    }
 }

@@ -12,6 +12,16 @@ pub enum Turn {
     Assistant(String),
 }
 
+/// Never the words themselves.
+impl std::fmt::Debug for Turn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::User(blocks) => write!(f, "User({} blocks)", blocks.len()),
+            Self::Assistant(text) => write!(f, "Assistant({} bytes)", text.len()),
+        }
+    }
+}
+
 /// What the answer must be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]

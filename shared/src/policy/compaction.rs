@@ -1,1 +1,143 @@
-//! To be written.
+//! When and how old turns become memory: which prefix goes, what the model is asked, and what of its answer is kept.
+//!
+//! Invariant: the newest [`CompactionRules::keep`] messages and the newest exchange never go; one compaction is one
+//! prefix that fits one transaction; nothing reaches the memory that the code has not checked.
+
+pub mod check;
+mod gate;
+pub mod request;
+mod schema;
+
+pub use check::{Refusal, check};
+pub use request::prompt;
+
+use crate::domain::agent::CompactionRules;
+use crate::domain::{Exchange, Memory, ReplyId};
+
+/// Messages and replies of one compaction: with its facts, its summary and the check of the state they share one
+/// transaction of [`TRANSACTION_ITEMS_MAX`].
+pub const SPAN_ITEMS_MAX: usize = 90;
+/// Facts written or retired by one compaction.
+pub const OPERATIONS_MAX: usize = 8;
+/// What a DynamoDB transaction holds.
+pub const TRANSACTION_ITEMS_MAX: usize = 100;
+
+/// One compaction: the oldest exchanges of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// How many exchanges go, from the oldest.
+    pub exchanges: usize,
+    /// Their messages and replies.
+    pub items: usize,
+    /// The newest that goes.
+    pub through: ReplyId,
+}
+
+impl Plan {
+    /// The exchanges that go, oldest first.
+    pub fn span<'a>(&self, memory: &'a Memory) -> &'a [Exchange] {
+        &memory.exchanges[..self.exchanges.min(memory.exchanges.len())]
+    }
+}
+
+/// Whether enough messages wait.
+pub fn is_due(memory: &Memory, rules: &CompactionRules) -> bool {
+    memory.items() >= rules.trigger
+}
+
+/// The prefix that goes now; `None` where it is not due or no whole exchange can go.
+pub fn plan(memory: &Memory, rules: &CompactionRules) -> Option<Plan> {
+    if !is_due(memory, rules) {
+        return None;
+    }
+    let (_, candidates) = memory.exchanges.split_last()?;
+    let spare = memory.items().saturating_sub(rules.keep);
+    let limit = spare.min(SPAN_ITEMS_MAX);
+    let mut plan = None;
+    let mut items = 0;
+    for (at, exchange) in candidates.iter().enumerate() {
+        items += exchange.items();
+        if items > limit {
+            break;
+        }
+        plan = Some(Plan {
+            exchanges: at + 1,
+            items,
+            through: exchange.reply,
+        });
+    }
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::policy::context::tests::{exchange, memory, reply};
+
+    const RULES: CompactionRules = CompactionRules {
+        trigger: 40,
+        keep: 20,
+        summary_words_max: 200,
+        fact_chars_max: 160,
+    };
+
+    /// Exchanges of these sizes; the reply counts as one.
+    fn of(sizes: &[usize]) -> Memory {
+        let exchanges = (1..).zip(sizes).map(|(number, size)| {
+            exchange(
+                number,
+                &vec!["x"; size.saturating_sub(1)],
+                (*size > 0).then_some("y"),
+            )
+        });
+        memory(exchanges.collect())
+    }
+
+    #[test]
+    fn a_prefix_goes_and_the_newest_stay() {
+        for (label, sizes, gone) in [
+            ("nothing there", vec![], None),
+            ("one short of due", vec![3; 13], None),
+            ("just due", vec![2; 20], Some((10, 20))),
+            (
+                "to a turn's edge, at least 20 stay",
+                vec![3; 14],
+                Some((7, 21)),
+            ),
+            ("a long backlog takes several", vec![2; 100], Some((45, 90))),
+            ("a turn over the edge stays", vec![15, 30, 5], Some((1, 15))),
+            (
+                "the newest exchange never goes",
+                vec![10, 81],
+                Some((1, 10)),
+            ),
+            ("alone it stays", vec![81], None),
+            ("a full batch goes", vec![81, 20], Some((1, 81))),
+        ] {
+            let plan = plan(&of(&sizes), &RULES);
+            assert_eq!(
+                plan.map(|plan| (plan.exchanges, plan.items)),
+                gone,
+                "{label}"
+            );
+        }
+        assert_eq!(plan(&of(&[2; 20]), &RULES).unwrap().through, reply(10));
+    }
+
+    proptest! {
+        #[test]
+        fn enough_stays_and_one_transaction_holds_it(sizes in vec(1_usize..82, 1..80), keep in 0_usize..60, more in 1_usize..60) {
+            let rules = CompactionRules { trigger: keep + more, keep, ..RULES };
+            let memory = of(&sizes);
+            if let Some(plan) = plan(&memory, &rules) {
+                prop_assert!(memory.items() - plan.items >= keep);
+                prop_assert!(plan.exchanges < memory.exchanges.len());
+                prop_assert!(plan.items + OPERATIONS_MAX + 2 <= TRANSACTION_ITEMS_MAX);
+                prop_assert_eq!(plan.items, plan.span(&memory).iter().map(Exchange::items).sum::<usize>());
+            }
+        }
+    }
+}

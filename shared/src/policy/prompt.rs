@@ -1,1 +1,69 @@
-//! To be written.
+//! The request for an answer: rules, persona, memory, history, the last turn, volatile notes. Stands between
+//! `context::select`, which chose what fits, and the model's adapter, which encodes it.
+//!
+//! Invariant: what comes out passes [`validate`] as long as the agent has a persona, and no words of a person or of
+//! the memory can end the block they stand in.
+
+pub mod calendar;
+pub mod language;
+pub mod memory_block;
+pub mod text;
+pub mod validate;
+
+use std::time::Duration;
+
+pub use language::Language;
+pub use validate::{Flaw, validate};
+
+use super::context::Selected;
+use crate::domain::{Agent, Batch, Fact, Output, Prompt, State, Timestamp};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// The request that answers `batch` at `now`. `person_key` is a keyed hash that stands for the conversation.
+pub fn answer(
+    agent: &Agent,
+    selected: &Selected,
+    batch: &Batch,
+    state: &State,
+    now: Timestamp,
+    person_key: &str,
+) -> Prompt {
+    let language = Language::of(agent);
+    let facts: Vec<&Fact> = selected.facts.iter().collect();
+    let mut last = selected.last.clone();
+    if last.is_empty() {
+        last.push(language.empty_message().to_owned());
+    }
+    Prompt {
+        rules: language.rules().to_owned(),
+        persona: agent.persona.clone(),
+        memory: memory_block::print(agent, selected.summary.as_deref(), &facts),
+        history: selected.history.clone(),
+        last,
+        notes: notes(agent, batch, state, now),
+        output: Output::Text,
+        output_tokens_max: agent.budget.output_tokens_max,
+        person_key: person_key.to_owned(),
+    }
+}
+
+/// What changes from one request to the next without anybody having said it.
+fn notes(agent: &Agent, batch: &Batch, state: &State, now: Timestamp) -> Vec<String> {
+    let language = Language::of(agent);
+    let moment = language.moment_note(&calendar::moment(agent, now));
+    let absence = days_away(batch, state).map(|days| language.absence_note(days));
+    [Some(moment), absence]
+        .into_iter()
+        .flatten()
+        .map(|note| format!("<note>{note}</note>"))
+        .collect()
+}
+
+/// Whole days between the last answered message and the first of this batch, from one on.
+fn days_away(batch: &Batch, state: &State) -> Option<u64> {
+    let before = state.last_inbound_at?;
+    let first = batch.events().first()?;
+    let days = first.sent_at.since(before).as_secs() / DAY.as_secs();
+    (days > 0).then_some(days)
+}

@@ -1,0 +1,46 @@
+//! Days and times as people read them, in the agent's time zone.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp as Instant, ZonedDateTime};
+
+use super::language::Language;
+use crate::domain::{Agent, Timestamp};
+
+/// `2026-11-30 (segunda-feira)`.
+pub fn day(agent: &Agent, at: Timestamp) -> String {
+    let local = local(agent, at);
+    format!("{} ({})", local.date(), weekday(agent, &local))
+}
+
+/// `2026-11-30`.
+pub fn date(agent: &Agent, at: Timestamp) -> String {
+    local(agent, at).date().to_string()
+}
+
+/// `14:05, segunda-feira, 2026-11-30 (America/Sao_Paulo)`.
+pub fn moment(agent: &Agent, at: Timestamp) -> String {
+    let local = local(agent, at);
+    let zone = local.time_zone().iana_name().unwrap_or("UTC").to_owned();
+    format!(
+        "{:02}:{:02}, {}, {} ({zone})",
+        local.hour(),
+        local.minute(),
+        weekday(agent, &local),
+        local.date(),
+    )
+}
+
+fn weekday(agent: &Agent, local: &ZonedDateTime) -> &'static str {
+    let from_monday = local.weekday().to_monday_zero_offset();
+    Language::of(agent).weekday(usize::try_from(from_monday).unwrap_or(0))
+}
+
+/// An unknown zone counts as UTC: an agent file is checked where it is read, and a wrong hour is better than no answer.
+fn local(agent: &Agent, at: Timestamp) -> ZonedDateTime {
+    let zone = TimeZone::get(&agent.time_zone).unwrap_or(TimeZone::UTC);
+    let instant = i64::try_from(at.ms())
+        .ok()
+        .and_then(|ms| Instant::from_millisecond(ms).ok())
+        .unwrap_or(Instant::MAX);
+    instant.to_zoned_datetime(zone)
+}

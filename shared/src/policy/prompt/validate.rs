@@ -1,0 +1,179 @@
+//! The last look at a request: what any provider would refuse is found here, before it costs a call.
+//!
+//! Invariant: a prompt that passes has no blank text, alternating roles, a user turn first and words in its last turn.
+
+use super::text::is_blank;
+use crate::domain::{Output, Prompt, Turn};
+
+/// What is wrong with a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// Rules, persona, memory, a block, an answer or a note without a visible character.
+    #[error("blank {0}")]
+    Blank(&'static str),
+    /// A user turn without blocks.
+    #[error("a user turn without blocks")]
+    EmptyTurn,
+    /// The history begins with the agent.
+    #[error("the history does not begin with the person")]
+    BeginsWithAgent,
+    /// Two turns of one side in a row; the last turn counts as the person's.
+    #[error("two turns of the same side in a row")]
+    NotAlternating,
+    /// Nothing to answer.
+    #[error("no last turn")]
+    NoLastTurn,
+    /// The name of the answer's schema is empty, too long or holds a character that providers refuse.
+    #[error("a schema name that providers refuse")]
+    SchemaName,
+}
+
+/// Whether every provider will take the prompt's form.
+pub fn validate(prompt: &Prompt) -> Result<(), Flaw> {
+    seen("rules", &prompt.rules)?;
+    seen("persona", &prompt.persona)?;
+    prompt
+        .memory
+        .iter()
+        .try_for_each(|text| seen("memory", text))?;
+    let mut agent_spoke_last = true;
+    for (at, turn) in prompt.history.iter().enumerate() {
+        let is_agent = matches!(turn, Turn::Assistant(_));
+        if at == 0 && is_agent {
+            return Err(Flaw::BeginsWithAgent);
+        }
+        if is_agent == agent_spoke_last {
+            return Err(Flaw::NotAlternating);
+        }
+        agent_spoke_last = is_agent;
+        match turn {
+            Turn::User(blocks) if blocks.is_empty() => return Err(Flaw::EmptyTurn),
+            Turn::User(blocks) => blocks.iter().try_for_each(|text| seen("block", text))?,
+            Turn::Assistant(text) => seen("answer", text)?,
+        }
+    }
+    if !agent_spoke_last {
+        return Err(Flaw::NotAlternating);
+    }
+    if prompt.last.is_empty() {
+        return Err(Flaw::NoLastTurn);
+    }
+    prompt
+        .last
+        .iter()
+        .try_for_each(|text| seen("block", text))?;
+    prompt
+        .notes
+        .iter()
+        .try_for_each(|text| seen("note", text))?;
+    match &prompt.output {
+        Output::Json { name, .. } if !is_schema_name(name) => Err(Flaw::SchemaName),
+        Output::Json { .. } | Output::Text => Ok(()),
+    }
+}
+
+fn seen(what: &'static str, text: &str) -> Result<(), Flaw> {
+    if is_blank(text) {
+        Err(Flaw::Blank(what))
+    } else {
+        Ok(())
+    }
+}
+
+fn is_schema_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> Turn {
+        Turn::User(vec![text.to_owned()])
+    }
+
+    fn agent(text: &str) -> Turn {
+        Turn::Assistant(text.to_owned())
+    }
+
+    fn prompt(history: Vec<Turn>, last: &[&str]) -> Prompt {
+        Prompt {
+            rules: "rules".to_owned(),
+            persona: "persona".to_owned(),
+            memory: None,
+            history,
+            last: last.iter().map(|text| (*text).to_owned()).collect(),
+            notes: Vec::new(),
+            output: Output::Text,
+            output_tokens_max: 100,
+            person_key: "key".to_owned(),
+        }
+    }
+
+    #[test]
+    fn each_flaw_is_named() {
+        for (label, history, last, expected) in [
+            ("first message", vec![], vec!["oi"], Ok(())),
+            (
+                "one exchange",
+                vec![user("a"), agent("b")],
+                vec!["oi"],
+                Ok(()),
+            ),
+            (
+                "agent first",
+                vec![agent("b")],
+                vec!["oi"],
+                Err(Flaw::BeginsWithAgent),
+            ),
+            (
+                "two of the person",
+                vec![user("a"), user("b")],
+                vec!["oi"],
+                Err(Flaw::NotAlternating),
+            ),
+            (
+                "two of the agent",
+                vec![user("a"), agent("b"), agent("c")],
+                vec!["oi"],
+                Err(Flaw::NotAlternating),
+            ),
+            (
+                "person before the last turn",
+                vec![user("a")],
+                vec!["oi"],
+                Err(Flaw::NotAlternating),
+            ),
+            (
+                "empty turn",
+                vec![Turn::User(vec![]), agent("b")],
+                vec!["oi"],
+                Err(Flaw::EmptyTurn),
+            ),
+            (
+                "blank block",
+                vec![user(" "), agent("b")],
+                vec!["oi"],
+                Err(Flaw::Blank("block")),
+            ),
+            (
+                "blank answer",
+                vec![user("a"), agent("\u{200b}")],
+                vec!["oi"],
+                Err(Flaw::Blank("answer")),
+            ),
+            (
+                "blank last block",
+                vec![],
+                vec!["oi", "\n"],
+                Err(Flaw::Blank("block")),
+            ),
+            ("nothing to answer", vec![], vec![], Err(Flaw::NoLastTurn)),
+        ] {
+            assert_eq!(validate(&prompt(history, &last)), expected, "{label}");
+        }
+    }
+}
