@@ -3,4 +3,6 @@
 pub mod agent_file;
 mod nearest;
 pub mod roster;
+pub mod secret;
+pub mod secrets;
 pub mod settings;

@@ -1,1 +1,169 @@
-//! To be written.
+//! Settings from the environment: the one file that reads it, and what an installation makes of it.
+
+mod aws;
+mod local;
+mod reader;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+pub use aws::AwsSettings;
+pub use local::{Channel, LocalSettings, MetaSettings, ModelAccess};
+
+use super::agent_file::Overrides;
+use super::nearest::nearest;
+
+/// Every variable that some part of the program reads, beside those that override an agent file.
+const KNOWN: [&str; 18] = [
+    "RECADO_AGENT_FILE",
+    "RECADO_CHANNEL",
+    "RECADO_COMPACTIONS_QUEUE_URL",
+    "RECADO_DATA_DIR",
+    "RECADO_LOG",
+    "RECADO_META_ACCESS_TOKEN",
+    "RECADO_META_APP_SECRET",
+    "RECADO_META_GRAPH_URL",
+    "RECADO_META_GRAPH_VERSION",
+    "RECADO_META_VERIFY_TOKEN",
+    "RECADO_MODEL_BASE_URL",
+    "RECADO_MODEL_KEY",
+    "RECADO_PORT",
+    "RECADO_SECRET_ID",
+    "RECADO_TABLE",
+    "RECADO_TICKS_DELAY_S",
+    "RECADO_TICKS_QUEUE_URL",
+    // Set for other programs, and good for us too.
+    "OPENAI_API_KEY",
+];
+
+/// The environment's variables that may be ours. A blank one counts as absent.
+#[derive(Clone, Default)]
+pub struct Environment {
+    values: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// The environment of this process.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one file that reads the environment"
+    )]
+    pub fn of_process() -> Self {
+        Self::of(std::env::vars_os().map(|(name, value)| {
+            (
+                name.to_string_lossy().into_owned(),
+                value.to_string_lossy().into_owned(),
+            )
+        }))
+    }
+
+    /// These variables.
+    pub fn of<N: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
+        let values = pairs
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into().trim().to_owned()))
+            .filter(|(name, value)| !value.is_empty() && (is_ours(name) || is_known(name)))
+            .collect();
+        Self { values }
+    }
+
+    /// The value of a variable, without space around it.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// One line for each variable of ours that nothing reads.
+    pub fn warnings(&self) -> Vec<String> {
+        let known = || KNOWN.into_iter().chain(Overrides::variables());
+        self.values
+            .keys()
+            .filter(|name| !is_known(name))
+            .map(|name| match nearest(name, known()) {
+                Some(meant) => {
+                    format!("{name}: nothing reads this variable; did you mean {meant}?")
+                }
+                None => format!("{name}: nothing reads this variable"),
+            })
+            .collect()
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides::read(|name| self.get(name).map(str::to_owned))
+    }
+}
+
+/// The names only: a value may be a secret.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.values.keys()).finish()
+    }
+}
+
+fn is_ours(name: &str) -> bool {
+    name.starts_with("RECADO_")
+}
+
+fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name) || Overrides::variables().any(|variable| variable == name)
+}
+
+/// What is wrong with the settings: one line for each, with the setting's name and a right value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingsError {
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines.join("\n"))
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_nothing_reads_is_told_with_the_one_that_was_meant() {
+        let environment = Environment::of([
+            ("RECADO_WINDOWS_S", "5"),
+            ("RECADO_MODEL_KEI", "sk-canary"),
+            ("RECADO_BANANA_SPLIT", "1"),
+            ("RECADO_PORT", "1"),
+            ("RECADO_EMPTY", " "),
+            ("PATH", "/bin"),
+        ]);
+        assert_eq!(
+            environment.warnings(),
+            [
+                "RECADO_BANANA_SPLIT: nothing reads this variable",
+                "RECADO_MODEL_KEI: nothing reads this variable; did you mean RECADO_MODEL_KEY?",
+                "RECADO_WINDOWS_S: nothing reads this variable; did you mean RECADO_WINDOW_S?",
+            ]
+        );
+        assert!(!format!("{environment:?}").contains("canary"));
+        assert_eq!(environment.get("PATH"), None);
+    }
+
+    #[test]
+    fn every_known_variable_is_read_by_someone_and_no_other() {
+        let read: std::collections::BTreeSet<_> = local::variables()
+            .into_iter()
+            .chain(aws::variables())
+            .collect();
+        let known: std::collections::BTreeSet<_> = KNOWN.into_iter().collect();
+        assert_eq!(read, known);
+    }
+
+    #[test]
+    fn the_process_has_an_environment() {
+        assert!(
+            Environment::of_process()
+                .get("RECADO_NO_SUCH_THING")
+                .is_none()
+        );
+    }
+}

@@ -25,9 +25,9 @@ fn an_id_and_a_persona_are_enough() {
     assert_eq!(agent.time_zone, "America/Sao_Paulo");
     assert_eq!(agent.timing.window, Duration::from_secs(5));
     assert_eq!(agent.timing.ceiling, Duration::from_secs(20));
-    assert_eq!(agent.timing.give_up_after, Duration::from_secs(300));
+    assert_eq!(agent.timing.give_up_after, Duration::from_mins(5));
     assert_eq!(agent.timing.model_budget, Duration::from_secs(75));
-    assert_eq!(agent.timing.model_timeout, Duration::from_secs(60));
+    assert_eq!(agent.timing.model_timeout, Duration::from_mins(1));
     assert_eq!(agent.budget.history_tokens_max, 3000);
     assert_eq!(agent.budget.messages_max, 60);
     assert_eq!(agent.budget.facts_max, 30);
@@ -454,7 +454,7 @@ proptest! {
         let rest = format!("[timing]\nwindow_s = {window:?}\nceiling_s = {ceiling:?}\n[compaction]\ntrigger = {trigger}\nkeep = {keep}\n");
         if let Ok(agent) = parse(&format!("{LEAST}{rest}")) {
             prop_assert!(agent.timing.window >= Duration::from_secs(1));
-            prop_assert!(agent.timing.window <= Duration::from_secs(60));
+            prop_assert!(agent.timing.window <= Duration::from_mins(1));
             prop_assert!(agent.timing.ceiling >= agent.timing.window);
             prop_assert!((2..=80).contains(&agent.compaction.keep));
             prop_assert!(agent.compaction.trigger > agent.compaction.keep);

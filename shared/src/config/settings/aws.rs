@@ -1,0 +1,220 @@
+//! Settings of the Lambdas. Secrets are not among them: they come from Secrets Manager.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::local::{MODEL_BASE_URL, read_graph_url, read_graph_version};
+use super::reader::Reader;
+use super::{Environment, SettingsError};
+use crate::config::agent_file::Overrides;
+
+/// Everything that a Lambda is told by its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AwsSettings {
+    /// The table's name or ARN.
+    pub table: String,
+    /// The FIFO queue of ticks.
+    pub ticks_queue_url: String,
+    /// The delay of that queue; no agent's window may be smaller. Default 5 s.
+    pub ticks_delay: Duration,
+    /// The standard queue of compaction jobs.
+    pub compactions_queue_url: String,
+    /// The secret's name or ARN.
+    pub secret_id: String,
+    /// Agent files beside the program; none means the embedded agent.
+    pub agent_files: Vec<PathBuf>,
+    /// What stands above every agent file.
+    pub overrides: Overrides,
+    /// The model provider's address up to `/v1`, without a slash at the end.
+    pub model_base_url: String,
+    /// The Graph API, without a slash at the end.
+    pub graph_url: String,
+    /// Its version.
+    pub graph_version: String,
+    /// What the log shows. Default `info`.
+    pub log: String,
+    /// What looks wrong but stops nothing, one line each.
+    pub warnings: Vec<String>,
+}
+
+impl AwsSettings {
+    /// Reads the environment; an error holds one line for each mistake.
+    pub fn read(environment: &Environment) -> Result<Self, SettingsError> {
+        let mut reader = Reader::new(environment);
+        let settings = read(&mut reader, environment);
+        reader.finish(settings)
+    }
+}
+
+fn read(reader: &mut Reader<'_>, environment: &Environment) -> AwsSettings {
+    let model_base_url = reader.url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
+    AwsSettings {
+        table: read_table(reader),
+        ticks_queue_url: read_queue(reader, "RECADO_TICKS_QUEUE_URL", true),
+        ticks_delay: read_delay(reader),
+        compactions_queue_url: read_queue(reader, "RECADO_COMPACTIONS_QUEUE_URL", false),
+        secret_id: reader
+            .required("RECADO_SECRET_ID", "recado/secrets")
+            .to_owned(),
+        agent_files: reader.paths("RECADO_AGENT_FILE"),
+        overrides: environment.overrides(),
+        model_base_url: model_base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
+        graph_url: read_graph_url(reader),
+        graph_version: read_graph_version(reader),
+        log: reader.log_filter("RECADO_LOG"),
+        warnings: environment.warnings(),
+    }
+}
+
+fn read_table(reader: &mut Reader<'_>) -> String {
+    let name = "RECADO_TABLE";
+    let table = reader.required(name, "recado");
+    let is_name = table
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b':' | b'/'));
+    if !is_name {
+        reader.mistake(name, format!(
+            "{table:?} is not the name of a table (letters, digits, _ . -); for instance {name}=recado"
+        ));
+    }
+    table.to_owned()
+}
+
+fn read_queue(reader: &mut Reader<'_>, name: &'static str, is_fifo: bool) -> String {
+    let queue = if is_fifo { "ticks.fifo" } else { "compactions" };
+    let example = format!("https://sqs.sa-east-1.amazonaws.com/123456789012/{queue}");
+    if reader.required(name, &example).is_empty() {
+        return String::new();
+    }
+    let Some(url) = reader.url(name, &example) else {
+        return String::new();
+    };
+    // Swapped queues would lose the order of a person's messages without an error.
+    if url.ends_with(".fifo") != is_fifo {
+        let wanted = if is_fifo {
+            "must be a FIFO queue (its name ends in .fifo)"
+        } else {
+            "must be a standard queue (its name does not end in .fifo)"
+        };
+        reader.mistake(name, format!("{wanted}; for instance {name}={example}"));
+    }
+    url
+}
+
+fn read_delay(reader: &mut Reader<'_>) -> Duration {
+    let name = "RECADO_TICKS_DELAY_S";
+    let wanted = "the DelaySeconds of the queue of ticks, 0 to 60 whole seconds";
+    let seconds: u32 = reader.number(name, 5, wanted);
+    if seconds > 60 {
+        reader.mistake(
+            name,
+            format!("must be {wanted}, not \"{seconds}\"; for instance {name}=5"),
+        );
+    }
+    Duration::from_secs(u64::from(seconds))
+}
+
+/// Every variable that a Lambda reads.
+#[cfg(test)]
+pub(super) fn variables() -> std::collections::BTreeSet<&'static str> {
+    let environment = Environment::of([
+        ("RECADO_TICKS_QUEUE_URL", "http://x/t.fifo"),
+        ("RECADO_COMPACTIONS_QUEUE_URL", "http://x/c"),
+    ]);
+    let mut reader = Reader::new(&environment);
+    read(&mut reader, &environment);
+    reader.asked()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RIGHT: [(&str, &str); 4] = [
+        ("RECADO_TABLE", "recado"),
+        (
+            "RECADO_TICKS_QUEUE_URL",
+            "https://sqs.sa-east-1.amazonaws.com/1/ticks.fifo",
+        ),
+        (
+            "RECADO_COMPACTIONS_QUEUE_URL",
+            "https://sqs.sa-east-1.amazonaws.com/1/compactions",
+        ),
+        ("RECADO_SECRET_ID", "recado/secrets"),
+    ];
+
+    fn read_with(more: &[(&str, &str)]) -> Result<AwsSettings, SettingsError> {
+        AwsSettings::read(&Environment::of(RIGHT.iter().chain(more).copied()))
+    }
+
+    #[test]
+    fn four_variables_are_enough() {
+        let settings = read_with(&[]).unwrap();
+        assert_eq!(settings.table, "recado");
+        assert_eq!(settings.ticks_delay, Duration::from_secs(5));
+        assert_eq!(settings.model_base_url, "https://api.openai.com/v1");
+        assert_eq!(settings.graph_url, "https://graph.facebook.com");
+        assert_eq!(settings.graph_version, "v25.0");
+        assert!(settings.agent_files.is_empty());
+        assert!(settings.warnings.is_empty());
+    }
+
+    #[test]
+    fn everything_missing_is_told_at_once() {
+        let error = AwsSettings::read(&Environment::default()).unwrap_err();
+        assert_eq!(
+            error.lines,
+            [
+                "RECADO_TABLE: is not set; for instance RECADO_TABLE=recado",
+                "RECADO_TICKS_QUEUE_URL: is not set; for instance RECADO_TICKS_QUEUE_URL=https://sqs.sa-east-1.amazonaws.com/123456789012/ticks.fifo",
+                "RECADO_COMPACTIONS_QUEUE_URL: is not set; for instance RECADO_COMPACTIONS_QUEUE_URL=https://sqs.sa-east-1.amazonaws.com/123456789012/compactions",
+                "RECADO_SECRET_ID: is not set; for instance RECADO_SECRET_ID=recado/secrets",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_wrong_variable_is_told_with_a_right_value() {
+        for (label, name, value, expected) in [
+            (
+                "table",
+                "RECADO_TABLE",
+                "my table",
+                "\"my table\" is not the name of a table (letters, digits, _ . -); for instance RECADO_TABLE=recado",
+            ),
+            (
+                "not FIFO",
+                "RECADO_TICKS_QUEUE_URL",
+                "https://q/1/ticks",
+                "must be a FIFO queue (its name ends in .fifo); for instance RECADO_TICKS_QUEUE_URL=https://sqs.sa-east-1.amazonaws.com/123456789012/ticks.fifo",
+            ),
+            (
+                "FIFO",
+                "RECADO_COMPACTIONS_QUEUE_URL",
+                "https://q/1/c.fifo",
+                "must be a standard queue (its name does not end in .fifo); for instance RECADO_COMPACTIONS_QUEUE_URL=https://sqs.sa-east-1.amazonaws.com/123456789012/compactions",
+            ),
+            (
+                "a name for an address",
+                "RECADO_TICKS_QUEUE_URL",
+                "ticks.fifo",
+                "must be an http or https address; for instance RECADO_TICKS_QUEUE_URL=https://sqs.sa-east-1.amazonaws.com/123456789012/ticks.fifo",
+            ),
+            (
+                "delay",
+                "RECADO_TICKS_DELAY_S",
+                "61",
+                "must be the DelaySeconds of the queue of ticks, 0 to 60 whole seconds, not \"61\"; for instance RECADO_TICKS_DELAY_S=5",
+            ),
+            (
+                "delay in words",
+                "RECADO_TICKS_DELAY_S",
+                "5s",
+                "must be the DelaySeconds of the queue of ticks, 0 to 60 whole seconds, not \"5s\"; for instance RECADO_TICKS_DELAY_S=5",
+            ),
+        ] {
+            let error = read_with(&[(name, value)]).unwrap_err();
+            assert_eq!(error.lines, [format!("{name}: {expected}")], "{label}");
+        }
+    }
+}

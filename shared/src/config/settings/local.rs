@@ -1,0 +1,225 @@
+//! Settings of the local run: one process on a laptop or a small server.
+
+use std::path::PathBuf;
+
+use super::reader::Reader;
+use super::{Environment, SettingsError};
+use crate::config::agent_file::Overrides;
+use crate::config::secret::Secret;
+
+/// Where the OpenAI API is.
+pub(super) const MODEL_BASE_URL: &str = "https://api.openai.com/v1";
+/// Where Meta's Graph API is.
+pub(super) const GRAPH_URL: &str = "https://graph.facebook.com";
+/// The version of the Graph API that we were written against.
+pub(super) const GRAPH_VERSION: &str = "v25.0";
+
+const META_SECRETS: [&str; 3] = [
+    "RECADO_META_APP_SECRET",
+    "RECADO_META_VERIFY_TOKEN",
+    "RECADO_META_ACCESS_TOKEN",
+];
+
+/// Everything that a local run is told by its environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LocalSettings {
+    /// Agent files and folders of them; none means the embedded agent.
+    pub agent_files: Vec<PathBuf>,
+    /// What stands above every agent file.
+    pub overrides: Overrides,
+    /// Who answers.
+    pub model: ModelAccess,
+    /// Where memory is kept. Default `.recado`.
+    pub data_dir: PathBuf,
+    /// The port on this machine; 0 takes a free one. Default 8787.
+    pub port: u16,
+    /// Where messages come from and answers go.
+    pub channel: Channel,
+    /// What the log shows. Default `info`.
+    pub log: String,
+    /// What looks wrong but stops nothing, one line each.
+    pub warnings: Vec<String>,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelAccess {
+    /// The built-in demo model: no key was given.
+    Demo,
+    /// A provider that speaks the OpenAI Responses API.
+    Api {
+        /// Its address up to `/v1`, without a slash at the end.
+        base_url: String,
+        /// Our key there.
+        key: Secret,
+    },
+}
+
+/// Where messages come from and answers go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Channel {
+    /// The simulated phone.
+    Phone,
+    /// `WhatsApp` itself.
+    Meta(MetaSettings),
+}
+
+/// The way to Meta.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetaSettings {
+    /// Signs the webhooks.
+    pub app_secret: Secret,
+    /// Echoed in the handshake.
+    pub verify_token: Secret,
+    /// Lets us send.
+    pub access_token: Secret,
+    /// The Graph API, without a slash at the end. Default `https://graph.facebook.com`.
+    pub graph_url: String,
+    /// Its version. Default `v25.0`.
+    pub graph_version: String,
+}
+
+impl LocalSettings {
+    /// Reads the environment; an error holds one line for each mistake.
+    pub fn read(environment: &Environment) -> Result<Self, SettingsError> {
+        let mut reader = Reader::new(environment);
+        let settings = read(&mut reader, environment);
+        reader.finish(settings)
+    }
+}
+
+fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
+    let mut warnings = environment.warnings();
+    LocalSettings {
+        agent_files: reader.paths("RECADO_AGENT_FILE"),
+        overrides: environment.overrides(),
+        model: read_model(reader),
+        data_dir: PathBuf::from(reader.get("RECADO_DATA_DIR").unwrap_or(".recado")),
+        port: reader.number("RECADO_PORT", 8787, "a port from 0 to 65535"),
+        channel: read_channel(reader, &mut warnings),
+        log: reader.log_filter("RECADO_LOG"),
+        warnings,
+    }
+}
+
+fn read_model(reader: &mut Reader<'_>) -> ModelAccess {
+    // Ours first: OPENAI_API_KEY is often set for other programs.
+    let own = reader.token("RECADO_MODEL_KEY");
+    let shared = reader.get("OPENAI_API_KEY").is_some();
+    let key = own.or_else(|| {
+        let ours_is_set = reader.get("RECADO_MODEL_KEY").is_some();
+        (shared && !ours_is_set)
+            .then(|| reader.token("OPENAI_API_KEY"))
+            .flatten()
+    });
+    let is_set = shared || reader.get("RECADO_MODEL_KEY").is_some();
+    let base_url = reader.url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
+    match key {
+        Some(key) => ModelAccess::Api {
+            base_url: base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
+            key,
+        },
+        None => {
+            // Silently answering with the demo model is not what someone who gave an address wants.
+            if base_url.is_some() && !is_set {
+                reader.mistake(
+                    "RECADO_MODEL_KEY",
+                    "is not set, but RECADO_MODEL_BASE_URL is; give the key of that address, or any \
+                     word where it asks for none, for instance RECADO_MODEL_KEY=none",
+                );
+            }
+            ModelAccess::Demo
+        }
+    }
+}
+
+fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel {
+    let graph_url = read_graph_url(reader);
+    let graph_version = read_graph_version(reader);
+    let app_secret = reader.token("RECADO_META_APP_SECRET");
+    let verify_token = reader.secret("RECADO_META_VERIFY_TOKEN", Secret::parse);
+    let access_token = reader.token("RECADO_META_ACCESS_TOKEN");
+    match reader.get("RECADO_CHANNEL").unwrap_or("phone") {
+        "phone" => {
+            let unused = META_SECRETS
+                .into_iter()
+                .find(|name| reader.get(name).is_some());
+            if let Some(name) = unused {
+                warnings.push(format!(
+                    "{name}: is set, but messages come from the simulated phone; set RECADO_CHANNEL=meta to use it"
+                ));
+            }
+        }
+        "meta" => {
+            require_meta_secrets(reader);
+            if let (Some(app_secret), Some(verify_token), Some(access_token)) =
+                (app_secret, verify_token, access_token)
+            {
+                return Channel::Meta(MetaSettings {
+                    app_secret,
+                    verify_token,
+                    access_token,
+                    graph_url,
+                    graph_version,
+                });
+            }
+        }
+        other => reader.mistake(
+            "RECADO_CHANNEL",
+            format!("must be phone or meta, not {other:?}; for instance RECADO_CHANNEL=phone"),
+        ),
+    }
+    Channel::Phone
+}
+
+fn require_meta_secrets(reader: &mut Reader<'_>) {
+    let right_values = [
+        "the app secret of the Meta app, 32 hexadecimal characters",
+        "a word of your choice, the same as in the webhook's settings at Meta",
+        "a system user's access token with whatsapp_business_messaging",
+    ];
+    for (name, right_value) in META_SECRETS.into_iter().zip(right_values) {
+        if reader.get(name).is_none() {
+            reader.mistake(
+                name,
+                format!("is not set, and RECADO_CHANNEL=meta needs it: {right_value}"),
+            );
+        }
+    }
+}
+
+/// The Graph API's address.
+pub(super) fn read_graph_url(reader: &mut Reader<'_>) -> String {
+    reader
+        .url("RECADO_META_GRAPH_URL", GRAPH_URL)
+        .unwrap_or_else(|| GRAPH_URL.to_owned())
+}
+
+/// The Graph API's version, such as `v25.0`.
+pub(super) fn read_graph_version(reader: &mut Reader<'_>) -> String {
+    let name = "RECADO_META_GRAPH_VERSION";
+    let version = reader.get(name).unwrap_or(GRAPH_VERSION);
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let numbers = version
+        .strip_prefix('v')
+        .and_then(|rest| rest.split_once('.'));
+    if !numbers.is_some_and(|(major, minor)| digits(major) && digits(minor)) {
+        reader.mistake(
+            name,
+            format!("{version:?} is not a version; for instance {name}={GRAPH_VERSION}"),
+        );
+    }
+    version.to_owned()
+}
+
+/// Every variable that a local run reads.
+#[cfg(test)]
+pub(super) fn variables() -> std::collections::BTreeSet<&'static str> {
+    let environment = Environment::default();
+    let mut reader = Reader::new(&environment);
+    read(&mut reader, &environment);
+    reader.asked()
+}
+
+#[cfg(test)]
+mod tests;
