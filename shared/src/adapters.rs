@@ -7,5 +7,6 @@ pub mod dynamo;
 pub mod hash_key;
 pub mod meta;
 pub mod openai;
+pub mod secrets;
 pub mod spawn;
 pub mod sqs;

@@ -1,6 +1,6 @@
 //! The agents of this installation, found by their number or their id.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Roster {
             }
         }
         // A wrong variable is wrong for every agent, and told once.
-        let mut told = std::collections::BTreeSet::new();
+        let mut told = BTreeSet::new();
         problems.retain(|problem| told.insert(problem.clone()));
         if problems.is_empty() {
             Self::new(agents)
@@ -113,6 +113,29 @@ impl Roster {
             .map(|agent| agent.timing.window)
             .min()
             .unwrap_or_default()
+    }
+
+    /// Refuses agents whose window is smaller than the delay of the queue of ticks: they would answer
+    /// later than they promise. Each error is one line.
+    pub fn check_delay(&self, delay: Duration) -> Result<(), Vec<String>> {
+        let problems: Vec<String> = self
+            .agents()
+            .filter(|agent| agent.timing.window < delay)
+            .map(|agent| {
+                format!(
+                    "agent {}: its window ({} s) is smaller than the delay of the queue of ticks ({} s); \
+                     raise timing.window_s, or deploy with a smaller delay",
+                    agent.id,
+                    agent.timing.window.as_secs_f64(),
+                    delay.as_secs_f64()
+                )
+            })
+            .collect();
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems)
+        }
     }
 }
 
@@ -185,115 +208,4 @@ fn lines(label: &str, mistakes: &[Mistake]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn agent(id: &str, numbers: &[&str]) -> Agent {
-        agent_file::parse(&format!(
-            "id = {id:?}\npersona = \"x\"\nnumbers = {numbers:?}"
-        ))
-        .unwrap()
-    }
-
-    fn number(text: &str) -> BusinessNumber {
-        BusinessNumber::parse(text).unwrap()
-    }
-
-    #[tokio::test]
-    async fn a_number_finds_its_agent_and_any_other_the_one_without_numbers() {
-        let roster = Roster::new(vec![agent("rest", &[]), agent("one", &["1", "2"])]).unwrap();
-        for (label, asked, expected) in [("its own", "2", "one"), ("any other", "3", "rest")] {
-            let found = roster.by_number(&number(asked)).await.unwrap();
-            assert_eq!(found.id.as_str(), expected, "{label}");
-        }
-        assert!(
-            roster
-                .by_id(&AgentId::parse("one").unwrap())
-                .await
-                .is_some()
-        );
-        assert!(
-            roster
-                .by_id(&AgentId::parse("two").unwrap())
-                .await
-                .is_none()
-        );
-    }
-
-    #[tokio::test]
-    async fn a_number_of_nobody_finds_nobody() {
-        let roster = Roster::new(vec![agent("one", &["1"])]).unwrap();
-        assert!(roster.by_number(&number("3")).await.is_none());
-    }
-
-    #[test]
-    fn agents_that_could_be_taken_for_each_other_are_refused() {
-        for (label, agents, expected) in [
-            (
-                "one id",
-                vec![agent("a", &["1"]), agent("a", &["2"])],
-                "agent a: two agents have this id",
-            ),
-            (
-                "one number",
-                vec![agent("a", &["1"]), agent("b", &["1"])],
-                "agent b: number 1 already belongs to agent a",
-            ),
-            (
-                "two without numbers",
-                vec![agent("a", &[]), agent("b", &[])],
-                "agent b: like agent a it lists no numbers",
-            ),
-            ("none", vec![], "no agent"),
-        ] {
-            let problems = Roster::new(agents).unwrap_err();
-            assert_eq!(problems.len(), 1, "{label}: {problems:?}");
-            assert!(problems[0].starts_with(expected), "{label}: {problems:?}");
-        }
-    }
-
-    #[test]
-    fn without_a_path_the_embedded_agent_answers() {
-        let roster = Roster::load(&[], &Overrides::none()).unwrap();
-        assert_eq!(roster.agents().count(), 1);
-        assert_eq!(roster.window_min(), Duration::from_secs(5));
-    }
-
-    #[test]
-    fn a_folder_gives_each_of_its_agent_files_and_every_mistake_in_them() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-        let load = || Roster::load(&[folder.path().to_owned()], &Overrides::none());
-        assert!(load().unwrap_err()[0].contains("holds no .toml file"));
-
-        write("a.toml", "id = \"a\"\npersona = \"x\"\nnumbers = [\"1\"]");
-        write(
-            "b.toml",
-            "id = \"b\"\npersona = \"x\"\n[timing]\nwindow_s = 2",
-        );
-        write("notes.txt", "not an agent");
-        let roster = load().unwrap();
-        assert_eq!(roster.agents().count(), 2);
-        assert_eq!(roster.window_min(), Duration::from_secs(2));
-
-        write("b.toml", "id = \"b\"\npersona = \"\"");
-        fs::write(folder.path().join("c.toml"), [0xff, 0xfe]).unwrap();
-        let problems = load().unwrap_err();
-        assert_eq!(problems.len(), 2, "{problems:?}");
-        assert!(
-            problems[0].contains("b.toml:2:11: persona: is blank"),
-            "{problems:?}"
-        );
-        assert!(problems[1].contains("c.toml: is not UTF-8"), "{problems:?}");
-    }
-
-    #[test]
-    fn a_file_that_is_not_there_is_told_with_the_setting_that_names_it() {
-        let problems =
-            Roster::load(&["nowhere/agent.toml".into()], &Overrides::none()).unwrap_err();
-        assert!(
-            problems[0].starts_with("RECADO_AGENT_FILE: cannot read nowhere/agent.toml"),
-            "{problems:?}"
-        );
-    }
-}
+mod tests;

@@ -90,7 +90,7 @@ fn read_queue(reader: &mut Reader<'_>, name: &'static str, is_fifo: bool) -> Str
         return String::new();
     };
     // Swapped queues would lose the order of a person's messages without an error.
-    if url.ends_with(".fifo") != is_fifo {
+    if (url.rsplit('.').next() == Some("fifo")) != is_fifo {
         let wanted = if is_fifo {
             "must be a FIFO queue (its name ends in .fifo)"
         } else {

@@ -104,33 +104,26 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
 
 fn read_model(reader: &mut Reader<'_>) -> ModelAccess {
     // Ours first: OPENAI_API_KEY is often set for other programs.
-    let own = reader.token("RECADO_MODEL_KEY");
-    let shared = reader.get("OPENAI_API_KEY").is_some();
-    let key = own.or_else(|| {
-        let ours_is_set = reader.get("RECADO_MODEL_KEY").is_some();
-        (shared && !ours_is_set)
-            .then(|| reader.token("OPENAI_API_KEY"))
-            .flatten()
-    });
-    let is_set = shared || reader.get("RECADO_MODEL_KEY").is_some();
+    let name = if reader.get("RECADO_MODEL_KEY").is_some() {
+        "RECADO_MODEL_KEY"
+    } else {
+        "OPENAI_API_KEY"
+    };
+    let is_set = reader.get(name).is_some();
+    let key = reader.token(name);
     let base_url = reader.url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
-    match key {
-        Some(key) => ModelAccess::Api {
-            base_url: base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
-            key,
-        },
-        None => {
-            // Silently answering with the demo model is not what someone who gave an address wants.
-            if base_url.is_some() && !is_set {
-                reader.mistake(
-                    "RECADO_MODEL_KEY",
-                    "is not set, but RECADO_MODEL_BASE_URL is; give the key of that address, or any \
-                     word where it asks for none, for instance RECADO_MODEL_KEY=none",
-                );
-            }
-            ModelAccess::Demo
-        }
+    // Silently answering with the demo model is not what someone who gave an address wants.
+    if base_url.is_some() && !is_set {
+        reader.mistake(
+            "RECADO_MODEL_KEY",
+            "is not set, but RECADO_MODEL_BASE_URL is; give the key of that address, or any word \
+             where it asks for none, for instance RECADO_MODEL_KEY=none",
+        );
     }
+    key.map_or(ModelAccess::Demo, |key| ModelAccess::Api {
+        base_url: base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
+        key,
+    })
 }
 
 fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel {
