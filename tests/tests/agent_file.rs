@@ -12,7 +12,6 @@ numbers = ["111", 222, "111"]
 [timing]
 windw_s = 5
 window_s = "5s"
-ceiling_s = 0
 
 [compaction]
 trigger = 20

@@ -1,6 +1,6 @@
 //! What is wrong with an agent file, and where.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// A place in a file, both counted from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,7 +53,20 @@ impl fmt::Display for Mistake {
         if let Some(Position { line, column }) = self.position {
             write!(f, "{line}:{column}: ")?;
         }
-        write!(f, "{}: {}", self.setting, self.message)
+        // A key or a value of the file may hold a line break; a mistake is one line all the same.
+        for c in self
+            .setting
+            .chars()
+            .chain(": ".chars())
+            .chain(self.message.chars())
+        {
+            if c.is_control() {
+                write!(f, "{}", c.escape_default())?;
+            } else {
+                f.write_char(c)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -28,6 +28,12 @@ pub(super) fn read(file: &mut Document<'_>) -> Vec<String> {
         let word = folded(&item.value);
         let problem = if !word.chars().any(char::is_alphanumeric) {
             "holds a word without a letter; for instance \"parar\"".to_owned()
+        } else if !word.chars().all(|c| c.is_alphanumeric() || c == ' ') {
+            // Signs around a person's word are passed over, so a word with signs would never be found.
+            format!(
+                "{:?} holds more than letters, digits and spaces; for instance \"parar\"",
+                item.value
+            )
         } else if word.chars().count() > 40 {
             // It must be the WHOLE message of a person who wants to stop: nobody writes that much.
             format!(
