@@ -1,20 +1,37 @@
 //! The way of a message, one line per arrow, over ports.
+//!
+//! ```text
+//! ingest     verified events -> resolve -> append -> tick
+//! process    tick -> peek -> decide -> hold | close | deliver | answer -> look again, until at rest
+//! run        claim -> batch -> memory -> context -> model (watched) -> commit -> send -> release
+//! compact    job -> plan -> one model call -> check -> one transaction
+//! sweep      whatever is not at rest for too long -> a fresh tick
+//! forget     tombstones, job and state in one transaction -> the rest, in an order that a crash can repeat
+//! ```
 
 use std::sync::Arc;
 
-use crate::domain::Hasher;
+use crate::domain::{ConversationId, Hasher, RunId, Step, Timestamp};
+use crate::error::{StoreError, TicksError};
 use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Store, Ticks};
 
+pub mod compact;
+pub mod deliver;
+pub mod forget;
 pub mod ingest;
+pub mod process;
+pub mod run;
+pub mod sweep;
+pub mod think;
 
-/// Everything outside that a message meets on its way.
+/// Everything outside, as the flow sees it.
 #[derive(Clone)]
 pub struct World {
     /// The table.
     pub store: Arc<dyn Store>,
     /// The queues.
     pub ticks: Arc<dyn Ticks>,
-    /// The language models.
+    /// The models.
     pub models: Arc<dyn Model>,
     /// The way back to the person.
     pub messenger: Arc<dyn Messenger>,
@@ -22,10 +39,38 @@ pub struct World {
     pub clock: Arc<dyn Clock>,
     /// Chance.
     pub chance: Arc<dyn Chance>,
-    /// The agents of this installation.
+    /// The agents.
     pub agents: Arc<dyn Agents>,
-    /// Where the story of each conversation is told.
+    /// The story.
     pub journal: Arc<dyn Journal>,
-    /// Makes what stands for a person in logs and queue ids.
+    /// What stands for a person where the person must not be named.
     pub hasher: Arc<Hasher>,
+}
+
+impl World {
+    /// The moment.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Notes one step of a conversation's story.
+    pub fn note(&self, conversation: &ConversationId, step: &Step) {
+        self.journal.note(conversation, step);
+    }
+
+    /// A new run's id.
+    fn new_run(&self) -> RunId {
+        RunId::from_parts(self.now().ms(), self.chance.bits())
+    }
+}
+
+/// A failure that no step could deal with: the tick is held and everything is looked at again.
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    /// The table.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The queues.
+    #[error(transparent)]
+    Ticks(#[from] TicksError),
 }

@@ -1,1 +1,80 @@
-//! To be written.
+//! Whether a message is a STOP: the whole message, folded, is one of the agent's words.
+//!
+//! Invariant: a sentence that merely contains such a word never opts anyone out.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::domain::{Event, OptOut};
+
+/// Lower case, without accents, without what stands around the words: `" PARÁR!! "` gives `parar`.
+pub fn fold(text: &str) -> String {
+    text.nfkd()
+        .filter(|c| !is_combining_mark(*c))
+        .flat_map(char::to_lowercase)
+        .collect::<String>()
+        .trim_matches(|c: char| !c.is_alphanumeric())
+        .to_owned()
+}
+
+/// Whether `text` as a whole is one of `words` (which are folded too).
+pub fn is_stop(text: &str, words: &[String]) -> bool {
+    let folded = fold(text);
+    !folded.is_empty() && words.iter().any(|word| fold(word) == folded)
+}
+
+/// The newest STOP among `pending` (in order), as its index.
+pub fn last_stop(pending: &[Event], words: &[String]) -> Option<usize> {
+    pending
+        .iter()
+        .rposition(|event| event.text().is_some_and(|text| is_stop(text, words)))
+}
+
+/// The opt-out that the message `event` asks for.
+pub fn opt_out_of(event: &Event) -> OptOut {
+    OptOut {
+        sent_at: event.sent_at,
+        arrived_at: event.arrived_at,
+    }
+}
+
+/// Whether `event` was written before (or as) the STOP of `opt_out`, so that the STOP covers it.
+pub fn covers(opt_out: &OptOut, event: &Event) -> bool {
+    (event.sent_at, event.arrived_at) <= (opt_out.sent_at, opt_out.arrived_at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words() -> Vec<String> {
+        ["stop", "parar", "pare", "sair"].map(String::from).to_vec()
+    }
+
+    #[test]
+    fn only_the_whole_message_is_a_stop() {
+        for (label, text, right) in [
+            ("plain", "parar", true),
+            ("capitals and signs", "  PARAR!!! ", true),
+            ("accent by mistake", "páre", true),
+            ("full-width letters", "ＳＴＯＰ", true),
+            ("with an emoji", "stop 🛑", true),
+            (
+                "inside a sentence",
+                "não consigo parar de pensar nisso",
+                false,
+            ),
+            ("two words", "stop it", false),
+            ("part of a word", "parara", false),
+            ("empty", "", false),
+            ("only signs", "!!!", false),
+        ] {
+            assert_eq!(is_stop(text, &words()), right, "{label}");
+        }
+    }
+
+    #[test]
+    fn a_blank_word_in_the_list_opts_nobody_out() {
+        assert!(!is_stop("?!", &[String::new(), "!".to_owned()]));
+    }
+}

@@ -1,1 +1,81 @@
-//! To be written.
+//! How long to wait after a failure.
+//!
+//! Invariant: at least a second, at most a minute: a storm never builds up, and STOP never waits long behind it.
+
+use std::time::Duration;
+
+use super::debounce::BACKOFF_MAX;
+use crate::domain::Timestamp;
+
+/// The moment of the next run after the `attempts`-th failed one: doubling from 2 s, with up to half of it taken
+/// off by `fraction` (0.0 to 1.0), and not before the provider's own `retry_after`.
+pub fn next_run_at(
+    attempts: u32,
+    retry_after: Option<Duration>,
+    fraction: f64,
+    now: Timestamp,
+) -> Timestamp {
+    let doubled = Duration::from_secs(1_u64 << attempts.clamp(1, 6)).min(BACKOFF_MAX);
+    let jittered = doubled.mul_f64(1.0 - fraction.clamp(0.0, 1.0) / 2.0);
+    let asked = retry_after.unwrap_or_default().min(BACKOFF_MAX);
+    now.plus(jittered.max(asked).max(Duration::from_secs(1)))
+}
+
+/// The moment of the next try to send a reply that was committed at `committed_at`: half its age, so that tries
+/// thin out without a counter.
+pub fn next_send_at(
+    committed_at: Timestamp,
+    retry_after: Option<Duration>,
+    fraction: f64,
+    now: Timestamp,
+) -> Timestamp {
+    let half_age = now.since(committed_at) / 2;
+    let wait = half_age.clamp(Duration::from_secs(1), BACKOFF_MAX);
+    let jittered = wait.mul_f64(1.0 - fraction.clamp(0.0, 1.0) / 4.0);
+    let asked = retry_after.unwrap_or_default().min(BACKOFF_MAX);
+    now.plus(jittered.max(asked).max(Duration::from_secs(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backoff_doubles_up_to_a_minute_and_never_under_a_second() {
+        let now = Timestamp::from_ms(1_000_000);
+        let wait = |attempts, fraction| {
+            next_run_at(attempts, None, fraction, now)
+                .since(now)
+                .as_millis()
+        };
+        for (label, attempts, fraction, right) in [
+            ("first", 1, 0.0, 2_000),
+            ("first, all jitter", 1, 1.0, 1_000),
+            ("second", 2, 0.0, 4_000),
+            ("fifth", 5, 0.0, 32_000),
+            ("sixth meets the cap", 6, 0.0, 60_000),
+            ("far beyond", 4_000_000_000, 0.0, 60_000),
+            ("zero counts as one", 0, 0.0, 2_000),
+        ] {
+            assert_eq!(wait(attempts, fraction), right, "{label}");
+        }
+    }
+
+    #[test]
+    fn the_providers_own_wait_is_honoured_up_to_a_minute() {
+        let now = Timestamp::from_ms(1_000_000);
+        let wait = |asked| next_run_at(1, Some(asked), 0.0, now).since(now).as_secs();
+        assert_eq!(wait(Duration::from_secs(20)), 20);
+        assert_eq!(wait(Duration::from_hours(1)), 60);
+    }
+
+    #[test]
+    fn sends_thin_out_with_the_age_of_the_reply() {
+        let committed = Timestamp::from_ms(1_000_000);
+        let wait = |age| {
+            let now = committed.plus(Duration::from_secs(age));
+            next_send_at(committed, None, 0.0, now).since(now).as_secs()
+        };
+        assert_eq!((wait(0), wait(20), wait(1_000)), (1, 10, 60));
+    }
+}

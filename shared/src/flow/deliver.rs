@@ -1,0 +1,213 @@
+//! From the outbox to the person: one owner of sending at a time, and an unknown outcome is a state, not a guess.
+
+use std::time::Duration;
+
+use super::process::Visit;
+use super::{FlowError, World};
+use crate::domain::reply::Settlement;
+use crate::domain::{Agent, Reply, ReplyStatus, RunId, Step, Timestamp};
+use crate::error::{SendError, Verdict};
+use crate::policy::retry;
+use crate::ports::{LookUp, Outgoing, Written};
+
+/// How a delivery ended.
+pub enum Delivery {
+    /// Every reply is at rest.
+    Settled,
+    /// A send was refused for now: try again then.
+    Later(Timestamp),
+}
+
+/// Sends what was committed and not sent, in order. The caller holds the lease.
+pub async fn deliver(
+    world: &World,
+    visit: &Visit,
+    agent: &Agent,
+    run: RunId,
+    outbox: &[Reply],
+) -> Result<Delivery, FlowError> {
+    for reply in outbox {
+        if reply.status == ReplyStatus::Sending && !recovered(world, visit, reply).await? {
+            continue;
+        }
+        if let Some(until) = send(world, visit, agent, run, reply).await? {
+            // Replies keep their order: a later one waits behind this one.
+            return Ok(Delivery::Later(until));
+        }
+    }
+    Ok(Delivery::Settled)
+}
+
+/// A reply found `sending` under a dead lease: its run died between the claim to send and the answer.
+/// Yields whether it may be sent (the provider never got it).
+async fn recovered(world: &World, visit: &Visit, reply: &Reply) -> Result<bool, FlowError> {
+    if !settle(world, visit, reply, reply.token, &Settlement::Unknown).await? {
+        return Ok(false);
+    }
+    resolve_unknown(world, visit, reply, reply.token).await
+}
+
+/// Asks the provider about a reply of unknown outcome. Yields whether it is `ready` again.
+async fn resolve_unknown(
+    world: &World,
+    visit: &Visit,
+    reply: &Reply,
+    token: Option<RunId>,
+) -> Result<bool, FlowError> {
+    match world.messenger.look_up(reply.id).await {
+        LookUp::Sent(id) => {
+            let sent = Settlement::Sent {
+                provider_id: Some(id),
+            };
+            if settle(world, visit, reply, token, &sent).await? {
+                world.note(&visit.conversation, &Step::Sent { reply: reply.id });
+            }
+            Ok(false)
+        }
+        LookUp::NotReceived => settle(world, visit, reply, token, &Settlement::Ready).await,
+        LookUp::CannotTell => {
+            world.note(&visit.conversation, &Step::SendUnknown { reply: reply.id });
+            Ok(false)
+        }
+    }
+}
+
+/// Sends one reply. Yields when to try again, where it was refused for now.
+async fn send(
+    world: &World,
+    visit: &Visit,
+    agent: &Agent,
+    run: RunId,
+    reply: &Reply,
+) -> Result<Option<Timestamp>, FlowError> {
+    let marked = world
+        .store
+        .mark_sending(&visit.conversation, reply, run, world.now())
+        .await?;
+    if marked == Written::Lost {
+        // Someone else moved it, or the person opted out after the commit: then it is withheld for good.
+        let withheld = Settlement::Failed {
+            code: "opted_out".to_owned(),
+        };
+        if opted_out(world, visit).await? && settle(world, visit, reply, None, &withheld).await? {
+            note_refused(world, visit, reply, "opted_out", false);
+        }
+        return Ok(None);
+    }
+    let outgoing = Outgoing {
+        number: reply.number.clone(),
+        to: reply.to.clone(),
+        reply: reply.id,
+        text: reply.text.clone(),
+    };
+    let owner = Some(run);
+    match world.messenger.send(&outgoing).await {
+        Ok(id) => {
+            settle(
+                world,
+                visit,
+                reply,
+                owner,
+                &Settlement::Sent {
+                    provider_id: Some(id),
+                },
+            )
+            .await?;
+            world.note(&visit.conversation, &Step::Sent { reply: reply.id });
+            Ok(None)
+        }
+        Err(SendError::OutcomeUnknown(_)) => {
+            settle(world, visit, reply, owner, &Settlement::Unknown).await?;
+            let is_ready = resolve_unknown(world, visit, reply, owner).await?;
+            Ok(is_ready.then(|| world.now().plus(Duration::from_secs(1))))
+        }
+        Err(SendError::NotConnected(_)) => {
+            refused_for_now(world, visit, agent, run, reply, "not_connected", None).await
+        }
+        Err(SendError::Refused {
+            code,
+            verdict: Verdict::GiveUp,
+        }) => {
+            fail(world, visit, run, reply, &code).await?;
+            Ok(None)
+        }
+        Err(SendError::Refused { code, verdict }) => {
+            let after = match verdict {
+                Verdict::RetryAfter(after) => Some(after),
+                _ => None,
+            };
+            refused_for_now(world, visit, agent, run, reply, &code, after).await
+        }
+    }
+}
+
+/// The reply was surely not sent: it goes back to `ready`, until giving up by time.
+async fn refused_for_now(
+    world: &World,
+    visit: &Visit,
+    agent: &Agent,
+    run: RunId,
+    reply: &Reply,
+    code: &str,
+    retry_after: Option<Duration>,
+) -> Result<Option<Timestamp>, FlowError> {
+    let now = world.now();
+    if now.since(reply.committed_at) >= agent.timing.give_up_after {
+        fail(world, visit, run, reply, code).await?;
+        return Ok(None);
+    }
+    settle(world, visit, reply, Some(run), &Settlement::Ready).await?;
+    note_refused(world, visit, reply, code, true);
+    let chance = world.chance.fraction();
+    Ok(Some(retry::next_send_at(
+        reply.committed_at,
+        retry_after,
+        chance,
+        now,
+    )))
+}
+
+async fn fail(
+    world: &World,
+    visit: &Visit,
+    run: RunId,
+    reply: &Reply,
+    code: &str,
+) -> Result<(), FlowError> {
+    let failed = Settlement::Failed {
+        code: code.to_owned(),
+    };
+    settle(world, visit, reply, Some(run), &failed).await?;
+    note_refused(world, visit, reply, code, false);
+    Ok(())
+}
+
+fn note_refused(world: &World, visit: &Visit, reply: &Reply, code: &str, again: bool) {
+    let step = Step::SendRefused {
+        reply: reply.id,
+        code: code.to_owned(),
+        again,
+    };
+    world.note(&visit.conversation, &step);
+}
+
+async fn opted_out(world: &World, visit: &Visit) -> Result<bool, FlowError> {
+    let peek = world.store.peek(&visit.conversation, 1).await?;
+    Ok(peek.state.is_some_and(|state| state.opt_out.is_some()))
+}
+
+/// Moves the reply on, if its token is still `token`. Yields whether it did.
+async fn settle(
+    world: &World,
+    visit: &Visit,
+    reply: &Reply,
+    token: Option<RunId>,
+    settlement: &Settlement,
+) -> Result<bool, FlowError> {
+    let now = world.now();
+    let written = world
+        .store
+        .settle(&visit.conversation, reply.id, token, settlement, now)
+        .await?;
+    Ok(written == Written::Done)
+}

@@ -1,0 +1,91 @@
+//! Everything of one contact of one agent goes, in an order that a crash can repeat.
+//!
+//! First ONE transaction: tombstones, the erasure job, the state. From then on nothing can be answered or created
+//! for this life. Then the rest, until nothing is left; the sweeper looks once more after the longest run and only
+//! then ends the job. Unavoidable: an effect or a send that was already under way.
+
+use std::time::Duration;
+
+use super::{FlowError, World};
+use crate::domain::{ConversationId, Step, Timestamp};
+use crate::ports::{Erasure, Written};
+
+/// No run lasts longer: function timeout, lease margin and a little.
+pub const LONGEST_RUN: Duration = Duration::from_secs(150);
+
+/// How often a live run is asked for while `forget` waits for its end.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What a `forget` did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forgotten {
+    /// Nobody of this id is known.
+    Nobody,
+    /// Gone: this many items besides the state.
+    Gone {
+        /// How many.
+        items: u64,
+    },
+}
+
+/// Forgets a person. Waits for a live run first, as long as that run's lease at most.
+pub async fn forget(world: &World, conversation: &ConversationId) -> Result<Forgotten, FlowError> {
+    loop {
+        let peek = world.store.peek(conversation, 1).await?;
+        let Some(state) = peek.state else {
+            return match world
+                .store
+                .erasure(&conversation.agent, conversation)
+                .await?
+            {
+                Some(erasure) => erase(world, &erasure).await,
+                None => Ok(Forgotten::Nobody),
+            };
+        };
+        if state.lease.is_some_and(|lease| lease.until > world.now()) {
+            world.clock.sleep(LOOK_EVERY).await;
+            continue;
+        }
+        let erasure = Erasure {
+            conversation: conversation.clone(),
+            aliases: state.aliases.clone(),
+            forgotten_at: world.now(),
+        };
+        // Lost means that the state moved (a new alias, say): its list of aliases is read again.
+        if world.store.begin_erasure(&erasure, state.version).await? == Written::Done {
+            return erase(world, &erasure).await;
+        }
+    }
+}
+
+/// Goes on with an erasure that was begun, and ends it once the longest run has passed.
+pub async fn resume(world: &World, conversation: &ConversationId) -> Result<(), FlowError> {
+    let Some(erasure) = world
+        .store
+        .erasure(&conversation.agent, conversation)
+        .await?
+    else {
+        return Ok(());
+    };
+    erase(world, &erasure).await?;
+    if is_over(&erasure, world.now()) {
+        world.store.end_erasure(&erasure).await?;
+    }
+    Ok(())
+}
+
+fn is_over(erasure: &Erasure, now: Timestamp) -> bool {
+    now.since(erasure.forgotten_at) >= LONGEST_RUN
+}
+
+async fn erase(world: &World, erasure: &Erasure) -> Result<Forgotten, FlowError> {
+    let mut items = 0;
+    loop {
+        let gone = world.store.erase(erasure).await?;
+        if gone == 0 {
+            world.note(&erasure.conversation, &Step::Forgotten { items });
+            return Ok(Forgotten::Gone { items });
+        }
+        items += gone;
+    }
+}

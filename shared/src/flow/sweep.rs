@@ -1,0 +1,121 @@
+//! Every minute: whatever is not at rest for too long gets a fresh tick, and a crashed `forget` goes on.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::forget::{self, LONGEST_RUN};
+use super::{FlowError, World};
+use crate::domain::{ConversationId, Timestamp};
+use crate::ports::Unrest;
+
+/// One fresh tick per conversation in this time, at most: SQS swallows a repeated dedup id for as long.
+const RETICK_EVERY: Duration = Duration::from_mins(5);
+
+/// What one sweep is allowed and what it looks for.
+#[derive(Debug, Clone, Copy)]
+pub struct Broom {
+    /// What has waited less than this is left to its own tick.
+    pub grace: Duration,
+    /// Items looked at in one sweep.
+    pub limit: usize,
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Fresh ticks.
+    pub ticks: usize,
+    /// Conversations that rightly wait (a live lease, a backoff).
+    pub waiting: usize,
+    /// Erasures that went on.
+    pub erasures: usize,
+    /// Conversations that could not be looked at this time.
+    pub failed: usize,
+}
+
+/// Looks for what is not at rest. One conversation that cannot be helped never keeps the others from it.
+pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
+    let now = world.now();
+    let unrest = world
+        .store
+        .unrest(now.minus(broom.grace), broom.limit)
+        .await?;
+    let mut swept = Swept::default();
+    for conversation in conversations(&unrest, false) {
+        match retick(world, conversation, now).await {
+            Ok(true) => swept.ticks += 1,
+            Ok(false) => swept.waiting += 1,
+            Err(error) => {
+                swept.failed += 1;
+                let hash = world.hasher.conversation(conversation);
+                tracing::warn!(conversation.hash = hash, %error, "a conversation could not be swept");
+            }
+        }
+    }
+    for waiting in unrest.iter().filter(|unrest| unrest.erasure) {
+        // A late write of a run that was under way is gone only after the longest run.
+        if now.since(waiting.since) < LONGEST_RUN {
+            swept.waiting += 1;
+        } else if forget::resume(world, &waiting.conversation).await.is_ok() {
+            swept.erasures += 1;
+        } else {
+            swept.failed += 1;
+        }
+    }
+    Ok(swept)
+}
+
+/// Drops the leases of a process that is surely dead: only for one that holds the data folder alone.
+pub async fn drop_leases(world: &World, limit: usize) -> Result<usize, FlowError> {
+    let unrest = world
+        .store
+        .unrest(world.now().plus(RETICK_EVERY), limit)
+        .await?;
+    let mut dropped = 0;
+    for conversation in conversations(&unrest, false) {
+        let peek = world.store.peek(conversation, 1).await?;
+        let Some(state) = peek.state.filter(|state| state.lease.is_some()) else {
+            continue;
+        };
+        let expected = state.version;
+        let mut free = state;
+        free.lease = None;
+        free.version += 1;
+        world
+            .store
+            .swap_state(conversation, expected, &free)
+            .await?;
+        dropped += 1;
+    }
+    Ok(dropped)
+}
+
+/// Sends a fresh tick, unless the conversation rightly waits.
+async fn retick(
+    world: &World,
+    conversation: &ConversationId,
+    now: Timestamp,
+) -> Result<bool, FlowError> {
+    let peek = world.store.peek(conversation, 1).await?;
+    let waits_until = peek.state.map_or(Timestamp::default(), |state| {
+        let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
+        leased.max(state.hold_until.unwrap_or_default())
+    });
+    if waits_until > now {
+        return Ok(false);
+    }
+    let bucket = now.ms() / u64::try_from(RETICK_EVERY.as_millis()).unwrap_or(u64::MAX);
+    let dedup = world
+        .hasher
+        .hash("sweep", &format!("{bucket}#{}", conversation.key()));
+    world.ticks.tick(conversation, &dedup).await?;
+    Ok(true)
+}
+
+fn conversations(unrest: &[Unrest], erasure: bool) -> BTreeSet<&ConversationId> {
+    unrest
+        .iter()
+        .filter(|one| one.erasure == erasure)
+        .map(|one| &one.conversation)
+        .collect()
+}
