@@ -5,6 +5,8 @@ pub mod clock;
 pub mod demo;
 pub mod dynamo;
 pub mod hash_key;
+pub mod log_journal;
+pub mod logging;
 pub mod meta;
 pub mod openai;
 pub mod secrets;

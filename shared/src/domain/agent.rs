@@ -98,3 +98,44 @@ pub struct Texts {
     /// In place of an answer the model declined to give.
     pub refusal: String,
 }
+
+/// An agent with the defaults, for the tests of this crate.
+#[cfg(test)]
+pub(crate) fn sample() -> Agent {
+    Agent {
+        id: AgentId::parse("recepcao").unwrap(),
+        persona: "Você é a recepção de uma clínica.".to_owned(),
+        language: "pt-BR".to_owned(),
+        time_zone: "America/Sao_Paulo".to_owned(),
+        numbers: Vec::new(),
+        timing: Timing {
+            window: Duration::from_secs(5),
+            ceiling: Duration::from_secs(20),
+            give_up_after: Duration::from_mins(5),
+            model_budget: Duration::from_secs(75),
+            model_timeout: Duration::from_mins(1),
+        },
+        model: ModelChoice {
+            main: "main".to_owned(),
+            compaction: None,
+        },
+        budget: Budget {
+            history_tokens_max: 3_000,
+            messages_max: 60,
+            facts_max: 30,
+            output_tokens_max: 1_024,
+        },
+        compaction: CompactionRules {
+            trigger: 40,
+            keep: 20,
+            summary_words_max: 200,
+            fact_chars_max: 160,
+        },
+        opt_out_words: ["stop", "parar", "sair"].map(String::from).to_vec(),
+        texts: Texts {
+            apology: "Desculpe, não consegui responder.".to_owned(),
+            opted_out: "Certo, não escrevo mais.".to_owned(),
+            refusal: "Não posso ajudar com isso.".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,118 @@
+//! The journal on AWS: each step as one log line of hashes and numbers.
+
+use std::sync::Arc;
+
+use crate::domain::{ConversationId, Hasher, Step, Timestamp};
+use crate::ports::Journal;
+
+/// Writes the story to the log.
+#[derive(Debug, Clone)]
+pub struct LogJournal {
+    hasher: Arc<Hasher>,
+}
+
+impl LogJournal {
+    /// A journal whose lines name conversations by `hasher`.
+    pub const fn new(hasher: Arc<Hasher>) -> Self {
+        Self { hasher }
+    }
+}
+
+impl Journal for LogJournal {
+    fn note(&self, conversation: &ConversationId, step: &Step) {
+        let hash = self.hasher.conversation(conversation);
+        let agent = conversation.agent.as_str();
+        write(&hash, agent, step);
+    }
+}
+
+/// One line. Message ids hold a phone, so messages are only counted.
+fn write(hash: &str, agent: &str, step: &Step) {
+    macro_rules! line {
+        ($message:literal, $($fields:tt)*) => {
+            tracing::info!(conversation.hash = hash, agent.id = agent, $($fields)*, $message)
+        };
+    }
+    match step {
+        Step::Received { fresh, .. } => line!("message received", fresh = fresh),
+        Step::Held { until, reason } => {
+            tracing::debug!(
+                conversation.hash = hash,
+                until_ms = until_ms(*until),
+                reason = ?reason,
+                "tick held"
+            );
+        }
+        Step::Claimed { reply, batch } => {
+            line!("batch claimed", turn = %reply, messages = batch.len());
+        }
+        Step::ModelCalled {
+            model,
+            purpose,
+            usage,
+            took,
+        } => line!(
+            "model answered",
+            model = model.as_str(),
+            purpose = ?purpose,
+            input_tokens = usage.input(),
+            cached_tokens = usage.input_cache_read,
+            output_tokens = usage.output,
+            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+        ),
+        Step::ModelFailed {
+            model,
+            purpose,
+            class,
+            reason,
+        } => tracing::warn!(
+            conversation.hash = hash,
+            agent.id = agent,
+            model,
+            purpose = ?purpose,
+            class = ?class,
+            reason,
+            "model failed"
+        ),
+        Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
+        Step::Committed {
+            reply,
+            kind,
+            answered,
+        } => {
+            line!("reply committed", turn = %reply, kind = ?kind, messages = answered.len());
+        }
+        Step::Fenced { reply } => line!("commit refused: the run was fenced", turn = %reply),
+        Step::Sent { reply } => line!("reply sent", turn = %reply),
+        Step::SendRefused { reply, code, again } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            code,
+            again,
+            "provider refused a reply"
+        ),
+        Step::SendUnknown { reply } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            "no one knows whether the provider has this reply"
+        ),
+        Step::Closed { events, reason } => {
+            line!(
+                "messages closed without an answer",
+                messages = events,
+                reason = reason.as_str()
+            );
+        }
+        Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
+        Step::CompactionRefused { reason } => tracing::warn!(
+            conversation.hash = hash,
+            reason,
+            "a compaction was not good enough; nothing changed"
+        ),
+        Step::Forgotten { items } => line!("person forgotten", items = items),
+    }
+}
+
+const fn until_ms(until: Timestamp) -> u64 {
+    until.ms()
+}
