@@ -3,22 +3,22 @@
 //! Each event goes its way alone. What failed is counted, and the caller answers 5xx: the provider sends the whole
 //! body again, and only what is missing is done then.
 
+mod contact;
+
 use std::error::Error;
+use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 
 use super::World;
 use crate::domain::{
-    Agent, AgentId, Alias, BusinessNumber, ClosedReason, ContactId, Content, ConversationId, Event,
-    Inbound, Known, ProviderEvent, State, StatusUpdate, Step,
+    Agent, Alias, BusinessNumber, ClosedReason, Content, ConversationId, Event, Inbound,
+    ProviderEvent, StatusUpdate, Step,
 };
 use crate::error::{StoreError, TicksError};
-use crate::policy::identity::{self, Addition, Decision};
-use crate::ports::{AliasAddition, Appended, Creation, Written};
+use crate::policy::identity;
+use crate::ports::{Appended, Written};
 
-/// Lost writes in a row after which an event is given back to the provider. Each of them means that another delivery
-/// or an erasure got ahead, so a handful is already a crowd.
-const ROUNDS_MAX: usize = 8;
 /// People of one body that are looked after side by side.
 const PEOPLE_AT_ONCE: usize = 8;
 /// A message still pending is ticked again at most once in this time, in milliseconds.
@@ -99,7 +99,7 @@ enum Failure {
     UnknownNumber(BusinessNumber),
     #[error("a message names nobody")]
     NoAlias,
-    #[error("others changed the same contact {ROUNDS_MAX} times in a row")]
+    #[error("others changed the same contact again and again")]
     Contended,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -109,7 +109,7 @@ enum Failure {
 
 async fn message(world: &World, inbound: &Inbound) -> Result<Outcome, Failure> {
     let agent = agent_of(world, &inbound.number).await?;
-    let Some(contact) = contact_of(world, &agent.id, inbound).await? else {
+    let Some(contact) = contact::find_or_create(world, &agent.id, inbound).await? else {
         tracing::info!(
             event.hash = event_hash(world, inbound),
             "a message of an erased life is dropped"
@@ -137,89 +137,9 @@ async fn message(world: &World, inbound: &Inbound) -> Result<Outcome, Failure> {
     })
 }
 
-async fn agent_of(
-    world: &World,
-    number: &BusinessNumber,
-) -> Result<std::sync::Arc<Agent>, Failure> {
+async fn agent_of(world: &World, number: &BusinessNumber) -> Result<Arc<Agent>, Failure> {
     let agent = world.agents.by_number(number).await;
     agent.ok_or_else(|| Failure::UnknownNumber(number.clone()))
-}
-
-/// Finds or makes the contact; `None` where the message belongs to an erased life.
-async fn contact_of(
-    world: &World,
-    agent: &AgentId,
-    inbound: &Inbound,
-) -> Result<Option<ContactId>, Failure> {
-    let mut taken: Vec<ContactId> = Vec::new();
-    let mut refused: Option<(Vec<Known>, ContactId)> = None;
-    for _ in 0..ROUNDS_MAX {
-        let known = world.store.resolve(agent, &inbound.aliases).await?;
-        // A creation was refused and nothing about the aliases has changed: what stands in the way is a state of
-        // that very id, which the aliases no longer name (a recycled number).
-        if let Some((before, contact)) = refused.take()
-            && before == known
-        {
-            taken.push(contact);
-        }
-        let decision = identity::decide(agent, &known, inbound.sent_at, &taken, &world.hasher);
-        match decision.ok_or(Failure::NoAlias)? {
-            Decision::Late => return Ok(None),
-            Decision::Conflict { take, other } => {
-                log_conflict(world, agent, &take, &other);
-                return Ok(Some(take));
-            }
-            Decision::Known { contact, add } => {
-                if add_all(world, agent, &contact, add, inbound).await? == Written::Done {
-                    return Ok(Some(contact));
-                }
-            }
-            Decision::Create {
-                contact,
-                aliases,
-                stale,
-            } => {
-                let creation = Creation {
-                    conversation: ConversationId {
-                        agent: agent.clone(),
-                        contact: contact.clone(),
-                    },
-                    state: State::new(aliases, world.clock.now()),
-                    event_sent_at: inbound.sent_at,
-                    stale,
-                };
-                if world.store.create_contact(&creation).await? == Written::Done {
-                    return Ok(Some(contact));
-                }
-                refused = Some((known, contact));
-            }
-        }
-    }
-    Err(Failure::Contended)
-}
-
-async fn add_all(
-    world: &World,
-    agent: &AgentId,
-    contact: &ContactId,
-    add: Vec<Addition>,
-    inbound: &Inbound,
-) -> Result<Written, StoreError> {
-    for Addition { alias, stale } in add {
-        let addition = AliasAddition {
-            conversation: ConversationId {
-                agent: agent.clone(),
-                contact: contact.clone(),
-            },
-            alias,
-            stale,
-            event_sent_at: inbound.sent_at,
-        };
-        if world.store.add_alias(&addition).await? == Written::Lost {
-            return Ok(Written::Lost);
-        }
-    }
-    Ok(Written::Done)
 }
 
 fn event_of(inbound: &Inbound) -> Event {
@@ -288,20 +208,6 @@ fn first_alias(event: &ProviderEvent) -> Option<&Alias> {
 
 fn event_hash(world: &World, inbound: &Inbound) -> String {
     world.hasher.hash("event", inbound.id.as_str())
-}
-
-fn log_conflict(world: &World, agent: &AgentId, take: &ContactId, other: &ContactId) {
-    let hash = |contact: &ContactId| {
-        world.hasher.conversation(&ConversationId {
-            agent: agent.clone(),
-            contact: contact.clone(),
-        })
-    };
-    tracing::warn!(
-        conversation.hash = hash(take),
-        other.hash = hash(other),
-        "the ids of one message name two contacts; the phone's takes it, nothing is merged"
-    );
 }
 
 fn log_failure(world: &World, event: &ProviderEvent, failure: &Failure) {

@@ -178,5 +178,4 @@ fn phone_first(known: &[Known]) -> Vec<&Known> {
 }
 
 #[cfg(test)]
-#[path = "identity/tests.rs"]
 mod tests;

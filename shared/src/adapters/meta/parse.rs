@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::signature::VerifiedBody;
 use crate::domain::{BusinessNumber, ProviderEvent, Timestamp};
-use person::Person;
+use person::{Contacts, Person};
 
 /// What a body holds.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -95,12 +95,14 @@ impl Reader {
         let Some(number) = number else {
             return self.reject("a change without a phone_number_id");
         };
-        let contacts = self.list(value, "contacts", "contacts is not a list");
-        let contacts: Vec<Person> = contacts.iter().map(Person::of_contact).collect();
+        let rows = self.list(value, "contacts", "contacts is not a list");
         let messages = self.list(value, "messages", "messages is not a list");
-        for (index, message) in messages.iter().enumerate() {
-            let peers = (index, messages.len());
-            let sender = Person::of_message(message).completed(&contacts, peers);
+        let statuses = self.list(value, "statuses", "statuses is not a list");
+        let senders: Vec<Person> = messages.iter().map(Person::of_message).collect();
+        let recipients: Vec<Person> = statuses.iter().map(Person::of_status).collect();
+        let contacts = Contacts::of(rows, &senders.iter().chain(&recipients).collect::<Vec<_>>());
+        for (index, (message, sender)) in messages.iter().zip(&senders).enumerate() {
+            let sender = contacts.complete(sender, index, messages.len());
             let arrived_at = Timestamp::from_ms(self.arrived_at.ms().saturating_add(self.messages));
             match message::read(message, sender, &number, (self.arrived_at, arrived_at)) {
                 Ok(inbound) => {
@@ -110,10 +112,8 @@ impl Reader {
                 Err(reason) => self.reject(reason),
             }
         }
-        let statuses = self.list(value, "statuses", "statuses is not a list");
-        for (index, status) in statuses.iter().enumerate() {
-            let peers = (index, statuses.len());
-            let recipient = Person::of_status(status).completed(&contacts, peers);
+        for (index, (status, recipient)) in statuses.iter().zip(&recipients).enumerate() {
+            let recipient = contacts.complete(recipient, index, statuses.len());
             match status::read(status, &recipient, &number) {
                 Ok(update) => self.parsed.events.push(ProviderEvent::Status(update)),
                 Err(reason) => self.reject(reason),

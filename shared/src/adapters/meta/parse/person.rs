@@ -10,7 +10,7 @@ use crate::domain::{Address, Alias, Bsuid, Phone};
 use crate::policy::identity::canonical;
 
 /// The ids of a person.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Person {
     phone: Option<Phone>,
     bsuid: Option<Bsuid>,
@@ -51,27 +51,17 @@ impl Person {
         }
     }
 
-    /// The same person with what `contacts` add: the row that shares an id; for an item without any id the only row,
-    /// or the row at its own place where there are as many rows as items. `peers` are that place and that number.
-    pub fn completed(self, contacts: &[Self], peers: (usize, usize)) -> Self {
-        let row = if self.phone.is_some() || self.bsuid.is_some() {
-            contacts.iter().find(|row| self.shares_an_id_with(row))
-        } else {
-            let (index, items) = peers;
-            match contacts {
-                [only] => Some(only),
-                _ if contacts.len() == items => contacts.get(index),
-                _ => None,
-            }
-        };
-        let Some(row) = row else {
-            return self;
-        };
+    /// The same person with the ids that `row` adds.
+    fn completed_by(&self, row: &Self) -> Self {
         Self {
-            phone: self.phone.or_else(|| row.phone.clone()),
-            bsuid: self.bsuid.or_else(|| row.bsuid.clone()),
-            parent: self.parent.or_else(|| row.parent.clone()),
+            phone: self.phone.clone().or_else(|| row.phone.clone()),
+            bsuid: self.bsuid.clone().or_else(|| row.bsuid.clone()),
+            parent: self.parent.clone().or_else(|| row.parent.clone()),
         }
+    }
+
+    fn has_an_id(&self) -> bool {
+        self.phone.is_some() || self.bsuid.is_some()
     }
 
     fn shares_an_id_with(&self, other: &Self) -> bool {
@@ -102,5 +92,49 @@ impl Person {
         self.phone
             .map(Address::Phone)
             .or_else(|| bsuid.map(Address::Bsuid))
+    }
+}
+
+/// The rows of `contacts`, which belong to a whole change and not to one of its items.
+pub struct Contacts {
+    /// With whether an item of the change shares an id with the row.
+    rows: Vec<(Person, bool)>,
+}
+
+impl Contacts {
+    /// The rows of a change, and the people its items name by themselves.
+    pub fn of(rows: &[Value], named: &[&Person]) -> Self {
+        let with_claim = |row| {
+            let row = Person::of_contact(row);
+            let claimed = named.iter().any(|person| person.shares_an_id_with(&row));
+            (row, claimed)
+        };
+        Self {
+            rows: rows.iter().map(with_claim).collect(),
+        }
+    }
+
+    /// The person with what their row adds: the row that shares an id. An item without any id is of a person whose
+    /// items all lack them, so its row is one that no item shares an id with: the only such row, or the one at the
+    /// item's own place `index` where there are as many rows as `items`.
+    pub fn complete(&self, person: &Person, index: usize, items: usize) -> Person {
+        let row = if person.has_an_id() {
+            self.rows
+                .iter()
+                .find(|(row, _)| person.shares_an_id_with(row))
+        } else {
+            let mut free = self.rows.iter().filter(|(_, claimed)| !claimed);
+            match (free.next(), free.next()) {
+                (Some(only), None) => Some(only),
+                _ if self.rows.len() == items => {
+                    self.rows.get(index).filter(|(_, claimed)| !claimed)
+                }
+                _ => None,
+            }
+        };
+        match row {
+            Some((row, _)) => person.completed_by(row),
+            None => person.clone(),
+        }
     }
 }
