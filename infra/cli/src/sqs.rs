@@ -9,11 +9,14 @@ mod batch;
 pub mod deduplication;
 pub mod http;
 pub mod message;
+pub mod names;
 pub mod queue;
 pub mod queues;
 mod receipt;
 pub mod refusal;
+mod rules;
 pub mod settings;
+pub mod stored;
 mod wire;
 
 #[cfg(test)]

@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 
 use super::batch;
 use super::message::ranged;
+use super::names::{ACCOUNT, arn};
 use super::queue::Queue;
 use super::queues::Queues;
 use super::refusal::{Code, Refusal};
-use super::settings::{ACCOUNT, arn, unknown};
-use super::wire::SendEntry;
+use super::settings::unknown;
+use super::wire::{self, SendEntry};
 
 /// Actions of SQS that this server does not serve.
 const UNSERVED: [&str; 8] = [
@@ -289,5 +290,6 @@ fn send_message(
     now: u64,
 ) -> Result<Value, Refusal> {
     let (queue_url, entry) = SendEntry::split(fields, "QueueUrl")?;
-    entry.send(queues.by_url(&queue_url)?, now)
+    let queue = queues.by_url(&queue_url)?;
+    wire::send(entry.parse()?, queue, now)
 }

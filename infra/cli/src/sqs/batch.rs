@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::actions::required;
-use super::message::BYTES_MAX;
+use super::message::{BYTES_MAX, Draft};
 use super::queues::Queues;
 use super::refusal::{Code, Refusal};
-use super::wire::SendEntry;
+use super::wire::{self, SendEntry};
 
 /// Most entries in one batch.
 const ENTRIES_MAX: usize = 10;
@@ -61,7 +61,15 @@ pub(super) fn send(
         entries.iter().map(|(id, _)| id.as_str()),
         "SendMessageBatchRequestEntry",
     )?;
-    let bytes: usize = entries.iter().map(|(_, entry)| entry.bytes()).sum();
+    let drafts: Vec<(String, Result<Draft, Refusal>)> = entries
+        .into_iter()
+        .map(|(id, entry)| (id, entry.parse()))
+        .collect();
+    let bytes: usize = drafts
+        .iter()
+        .flat_map(|(_, draft)| draft)
+        .map(Draft::bytes)
+        .sum();
     if bytes > BYTES_MAX {
         return Err(Refusal::new(
             Code::BatchRequestTooLong,
@@ -70,11 +78,10 @@ pub(super) fn send(
             ),
         ));
     }
-    Ok(results(
-        entries
-            .into_iter()
-            .map(|(id, entry)| (id, entry.send(queue, now))),
-    ))
+    Ok(results(drafts.into_iter().map(|(id, draft)| {
+        let sent = draft.and_then(|draft| wire::send(draft, queue, now));
+        (id, sent)
+    })))
 }
 
 /// `DeleteMessageBatch`.
@@ -164,7 +171,7 @@ fn results(entries: impl Iterator<Item = (String, Result<Value, Refusal>)>) -> V
             Err(refusal) => failed.push(json!({
                 "Id": id,
                 "SenderFault": true,
-                "Code": refusal.code.wire().1,
+                "Code": refusal.code.query_code(),
                 "Message": refusal.message,
             })),
         }

@@ -124,15 +124,12 @@ fn render(result: Result<Value, Refusal>) -> Response {
     let (status, query_error, body) = match result {
         Ok(value) => (StatusCode::OK, None, value),
         Err(refusal) => {
-            let (kind, query_code, status) = refusal.code.wire();
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+            let code = refusal.code;
+            let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::BAD_REQUEST);
             // Clients take the code of the older query protocol from this header.
-            let query_error = HeaderValue::from_str(&format!("{query_code};Sender")).ok();
-            (
-                status,
-                query_error,
-                json!({ "__type": kind, "message": refusal.message }),
-            )
+            let query_error = HeaderValue::from_str(&format!("{};Sender", code.query_code())).ok();
+            let body = json!({ "__type": code.kind(), "message": refusal.message });
+            (status, query_error, body)
         }
     };
     let mut response = Response::new(Body::from(body.to_string()));

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::actions::perform;
 use super::message::Draft;
-use super::queue::{Delivery, Queue};
+use super::queue::Queue;
 use super::queues::Queues;
 use super::settings::Settings;
+use super::stored::Delivery;
 
 const VISIBILITY_S: u32 = 3;
 

@@ -3,16 +3,18 @@
 //! Invariants of a FIFO queue: at any moment at most one receive holds messages of a group, and messages of a group are given
 //! out in the order of their sequence numbers.
 
+mod dead_letters;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deduplication::{Memory, Sent};
 use super::message::{Draft, ranged};
 use super::receipt::Receipt;
 use super::refusal::{Code, Refusal};
+use super::rules::{check_size, check_standard, deduplication_id, expired};
 use super::settings::Settings;
+use super::stored::{Delivery, HOLD_S_MAX, Stored, message_id};
 
-/// Longest time one receive may hold a message, extensions included.
-const HOLD_S_MAX: u32 = 43_200;
 /// Sequence numbers have twenty digits, as SQS's have.
 const SEQUENCE_BASE: u64 = 10_000_000_000_000_000_000;
 
@@ -27,50 +29,6 @@ pub struct Queue {
     last_sequence: u64,
     messages: BTreeMap<u64, Stored>,
     memory: Memory,
-}
-
-/// A message in a queue.
-#[derive(Clone, Debug)]
-pub(super) struct Stored {
-    id: String,
-    draft: Draft,
-    deduplication: Option<String>,
-    sent_at: u64,
-    delay_ms: u64,
-    hold: Option<Hold>,
-    receives: u32,
-    first_received_at: Option<u64>,
-    dead_letter_source: Option<String>,
-}
-
-/// A receive that has the message, until its visibility timeout passes.
-#[derive(Clone, Copy, Debug)]
-struct Hold {
-    since: u64,
-    until: u64,
-}
-
-/// One message as a receive hands it out.
-#[derive(Clone, Debug)]
-pub struct Delivery {
-    /// The message id.
-    pub id: String,
-    /// What deletes it, or changes its visibility, while this receive holds it.
-    pub receipt: String,
-    /// The message itself.
-    pub draft: Draft,
-    /// The deduplication id, given or computed (FIFO only).
-    pub deduplication: Option<String>,
-    /// The place in the queue's order.
-    pub sequence: u64,
-    /// When it was sent, in ms.
-    pub sent_at: u64,
-    /// When it was first received, in ms.
-    pub first_received_at: u64,
-    /// How often it has been received, this time included.
-    pub receives: u32,
-    /// The queue it was a dead letter of.
-    pub dead_letter_source: Option<String>,
 }
 
 /// How many messages are in which state.
@@ -89,13 +47,6 @@ pub struct Counts {
 pub(super) struct Found {
     pub deliveries: Vec<Delivery>,
     pub dead: Vec<Stored>,
-}
-
-impl Stored {
-    /// The queue this is a dead letter of.
-    pub fn origin(&self) -> Option<&str> {
-        self.dead_letter_source.as_deref()
-    }
 }
 
 impl Queue {
@@ -138,21 +89,13 @@ impl Queue {
     /// Takes a message in, or answers what was answered when its deduplication id was first seen.
     pub fn send(&mut self, draft: Draft, now: u64) -> Result<Sent, Refusal> {
         self.forget_expired(now);
-        if draft.bytes() > self.settings.message_bytes_max as usize {
-            return Err(Refusal::new(
-                Code::InvalidParameterValue,
-                format!(
-                    "One or more parameters are invalid. Reason: Message must be shorter than {} bytes.",
-                    self.settings.message_bytes_max
-                ),
-            ));
-        }
+        check_size(&draft, self.settings.message_bytes_max)?;
         if !self.settings.fifo {
             check_standard(&draft)?;
             let delay_s = draft.delay_s().unwrap_or(self.settings.delay_s);
             return Ok(self.append(draft, None, u64::from(delay_s) * 1000, now));
         }
-        let deduplication = self.check_fifo(&draft)?;
+        let deduplication = deduplication_id(&draft, self.settings.content_deduplication)?;
         let group = draft.group().unwrap_or_default().to_owned();
         let key = Memory::key(self.settings.scope, &group, &deduplication);
         if let Some(sent) = self.memory.recall(&key, now) {
@@ -203,7 +146,7 @@ impl Queue {
             .collect();
         let deliveries = chosen
             .into_iter()
-            .filter_map(|sequence| self.hold(sequence, visibility_s, now))
+            .filter_map(|sequence| self.give_out(sequence, visibility_s, now))
             .collect();
         Found { deliveries, dead }
     }
@@ -217,7 +160,7 @@ impl Queue {
             return Ok(());
         };
         let latest = stored.receives == receipt.receive;
-        let held = latest && stored.hold.is_some_and(|hold| hold.until > now);
+        let held = latest && stored.is_held(now);
         if self.settings.fifo && !held {
             return Err(expired(handle));
         }
@@ -275,10 +218,12 @@ impl Queue {
         self.forget_expired(now);
         let mut counts = Counts::default();
         for stored in self.messages.values() {
-            match stored.hold {
-                Some(hold) if hold.until > now => counts.in_flight += 1,
-                None if self.available_at(stored) > now => counts.delayed += 1,
-                _ => counts.visible += 1,
+            if stored.is_held(now) {
+                counts.in_flight += 1;
+            } else if self.available_at(stored) > now {
+                counts.delayed += 1;
+            } else {
+                counts.visible += 1;
             }
         }
         counts
@@ -293,52 +238,6 @@ impl Queue {
             .min()
     }
 
-    /// Takes out what is not in flight and whose origin is accepted: what a redrive moves.
-    pub(super) fn take_idle(
-        &mut self,
-        accepted: impl Fn(Option<&str>) -> bool,
-        now: u64,
-    ) -> Vec<Stored> {
-        self.forget_expired(now);
-        let busy = self.groups_in_flight(now);
-        let leaves = |stored: &Stored| {
-            self.available_at(stored) <= now
-                && !stored
-                    .draft
-                    .group()
-                    .is_some_and(|group| busy.contains(group))
-                && accepted(stored.origin())
-        };
-        let sequences: Vec<u64> = self
-            .messages
-            .iter()
-            .filter(|(_, stored)| leaves(stored))
-            .map(|(sequence, _)| *sequence)
-            .collect();
-        sequences
-            .iter()
-            .filter_map(|sequence| self.messages.remove(sequence))
-            .collect()
-    }
-
-    /// Takes in a dead letter of another queue, at the end of the order.
-    pub(super) fn bury(&mut self, mut stored: Stored, source: &str, now: u64) {
-        stored.hold = None;
-        stored.delay_ms = 0;
-        stored.dead_letter_source = Some(source.to_owned());
-        if self.settings.fifo {
-            // A FIFO dead letter begins a new retention; a standard one keeps its age.
-            stored.sent_at = now;
-        }
-        self.last_sequence += 1;
-        self.messages.insert(self.last_sequence, stored);
-    }
-
-    /// Takes in a redriven message as a new one.
-    pub(super) fn revive(&mut self, stored: Stored, now: u64) {
-        self.append(stored.draft, stored.deduplication, 0, now);
-    }
-
     fn append(
         &mut self,
         draft: Draft,
@@ -349,55 +248,34 @@ impl Queue {
         self.last_sequence += 1;
         let sequence = self.last_sequence;
         let id = message_id(&self.name, self.generation, sequence);
-        let stored = Stored {
+        let sent = Sent {
             id: id.clone(),
-            draft,
-            deduplication,
-            sent_at: now,
-            delay_ms,
-            hold: None,
-            receives: 0,
-            first_received_at: None,
-            dead_letter_source: None,
-        };
-        self.messages.insert(sequence, stored);
-        Sent {
-            id,
             sequence: self.settings.fifo.then_some(sequence),
-        }
+        };
+        self.messages.insert(
+            sequence,
+            Stored::new(id, draft, deduplication, delay_ms, now),
+        );
+        sent
     }
 
-    fn hold(&mut self, sequence: u64, visibility_s: u32, now: u64) -> Option<Delivery> {
+    fn give_out(&mut self, sequence: u64, visibility_s: u32, now: u64) -> Option<Delivery> {
         let stored = self.messages.get_mut(&sequence)?;
-        stored.hold = Some(Hold {
-            since: now,
-            until: now + u64::from(visibility_s) * 1000,
-        });
-        stored.receives += 1;
+        let receive = stored.hold_for(visibility_s, now);
         let receipt = Receipt {
             queue: self.name.clone(),
             generation: self.generation,
             sequence,
-            receive: stored.receives,
+            receive,
         };
-        Some(Delivery {
-            id: stored.id.clone(),
-            receipt: receipt.encode(),
-            draft: stored.draft.clone(),
-            deduplication: stored.deduplication.clone(),
-            sequence,
-            sent_at: stored.sent_at,
-            first_received_at: *stored.first_received_at.get_or_insert(now),
-            receives: stored.receives,
-            dead_letter_source: stored.dead_letter_source.clone(),
-        })
+        Some(stored.delivery(sequence, receipt.encode()))
     }
 
     fn available_at(&self, stored: &Stored) -> u64 {
         match stored.hold {
             Some(hold) => hold.until,
             // A FIFO queue has one delay, and changing it reaches back; a standard message carries its own.
-            None if self.settings.fifo && stored.dead_letter_source.is_none() => {
+            None if self.settings.fifo && stored.origin().is_none() => {
                 stored.sent_at + u64::from(self.settings.delay_s) * 1000
             }
             None if self.settings.fifo => stored.sent_at,
@@ -408,7 +286,7 @@ impl Queue {
     fn groups_in_flight(&self, now: u64) -> BTreeSet<String> {
         self.messages
             .values()
-            .filter(|stored| stored.hold.is_some_and(|hold| hold.until > now))
+            .filter(|stored| stored.is_held(now))
             .filter_map(|stored| stored.draft.group().map(str::to_owned))
             .collect()
     }
@@ -429,57 +307,4 @@ impl Queue {
                 )
             })
     }
-
-    /// A FIFO message's deduplication id, given or computed, after the rules for FIFO.
-    fn check_fifo(&self, draft: &Draft) -> Result<String, Refusal> {
-        if let Some(seconds) = draft.delay_s() {
-            return Err(wrong_kind("DelaySeconds", seconds));
-        }
-        if draft.group().is_none() {
-            return Err(Refusal::missing("MessageGroupId"));
-        }
-        match draft.deduplication() {
-            Some(id) => Ok(id.to_owned()),
-            None if self.settings.content_deduplication => Ok(draft.content_hash()),
-            None => Err(Refusal::new(
-                Code::InvalidParameterValue,
-                "The queue should either have ContentBasedDeduplication enabled or MessageDeduplicationId \
-                 provided explicitly",
-            )),
-        }
-    }
-}
-
-fn check_standard(draft: &Draft) -> Result<(), Refusal> {
-    if let Some(id) = draft.deduplication() {
-        return Err(wrong_kind("MessageDeduplicationId", id));
-    }
-    if draft.group().is_some() {
-        return Err(Refusal::unsupported(
-            "MessageGroupId on a standard queue (fair queues)",
-        ));
-    }
-    Ok(())
-}
-
-fn wrong_kind(parameter: &str, value: impl std::fmt::Display) -> Refusal {
-    let reason = "The request include parameter that is not valid for this queue type.";
-    Refusal::value(parameter, value, reason)
-}
-
-fn expired(handle: &str) -> Refusal {
-    Refusal::value("ReceiptHandle", handle, "The receipt handle has expired.")
-}
-
-/// A message id in the form of a UUID, from the message's place: two places never share one, and no randomness is needed.
-fn message_id(queue: &str, generation: u64, sequence: u64) -> String {
-    let digits = hex::encode(md5::compute(format!("{queue}/{generation}/{sequence}")).0);
-    [
-        &digits[..8],
-        &digits[8..12],
-        &digits[12..16],
-        &digits[16..20],
-        &digits[20..],
-    ]
-    .join("-")
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::message::ranged;
-use super::queue::{Delivery, Queue};
+use super::names::{ACCOUNT, arn, name_in_arn, name_in_url};
+use super::queue::Queue;
 use super::refusal::{Code, Refusal};
-use super::settings::{ACCOUNT, Settings, arn, name_in_arn};
+use super::settings::Settings;
+use super::stored::Delivery;
 
 /// Most messages one receive gives.
 const RECEIVED_MAX: u32 = 10;
@@ -227,20 +229,6 @@ impl Queues {
             )),
             Some(_) => Ok(()),
         }
-    }
-}
-
-fn name_in_url(url: &str) -> Result<&str, Refusal> {
-    if url.is_empty() {
-        return Err(Refusal::missing("QueueUrl"));
-    }
-    let mut parts = url.rsplit('/');
-    match (parts.next(), parts.next()) {
-        (Some(name), Some(ACCOUNT)) if !name.is_empty() => Ok(name),
-        _ => Err(Refusal::new(
-            Code::InvalidAddress,
-            format!("The address {url} is not valid for this endpoint."),
-        )),
     }
 }
 

@@ -11,7 +11,7 @@ pub enum Code {
     BatchRequestTooLong,
     /// A batch without entries.
     EmptyBatchRequest,
-    /// An HTTP method or a body form that the JSON protocol does not have.
+    /// A request body that cannot be read.
     Serialization,
     /// A queue URL that cannot be one of ours.
     InvalidAddress,
@@ -46,100 +46,65 @@ pub enum Code {
 }
 
 impl Code {
-    /// The JSON protocol's `__type`, the older query protocol's code (which clients report), and the HTTP status.
-    pub fn wire(self) -> (&'static str, &'static str, u16) {
+    /// The JSON protocol's `__type`.
+    pub fn kind(self) -> &'static str {
         match self {
-            Self::BatchEntryIdsNotDistinct => (
-                "com.amazonaws.sqs#BatchEntryIdsNotDistinct",
-                "AWS.SimpleQueueService.BatchEntryIdsNotDistinct",
-                400,
-            ),
-            Self::BatchRequestTooLong => (
-                "com.amazonaws.sqs#BatchRequestTooLong",
-                "AWS.SimpleQueueService.BatchRequestTooLong",
-                400,
-            ),
-            Self::EmptyBatchRequest => (
-                "com.amazonaws.sqs#EmptyBatchRequest",
-                "AWS.SimpleQueueService.EmptyBatchRequest",
-                400,
-            ),
-            Self::Serialization => (
-                "com.amazon.coral.service#SerializationException",
-                "SerializationException",
-                400,
-            ),
-            Self::InvalidAddress => ("com.amazonaws.sqs#InvalidAddress", "InvalidAddress", 404),
-            Self::InvalidAttributeName => (
-                "com.amazonaws.sqs#InvalidAttributeName",
-                "InvalidAttributeName",
-                400,
-            ),
-            Self::InvalidAttributeValue => (
-                "com.amazonaws.sqs#InvalidAttributeValue",
-                "InvalidAttributeValue",
-                400,
-            ),
-            Self::InvalidBatchEntryId => (
-                "com.amazonaws.sqs#InvalidBatchEntryId",
-                "AWS.SimpleQueueService.InvalidBatchEntryId",
-                400,
-            ),
-            Self::InvalidMessageContents => (
-                "com.amazonaws.sqs#InvalidMessageContents",
-                "InvalidMessageContents",
-                400,
-            ),
-            Self::InvalidParameterValue => (
-                "com.amazon.coral.service#InvalidParameterValueException",
-                "InvalidParameterValue",
-                400,
-            ),
-            Self::MessageNotInflight => (
-                "com.amazonaws.sqs#MessageNotInflight",
-                "AWS.SimpleQueueService.MessageNotInflight",
-                400,
-            ),
-            Self::MissingParameter => (
-                "com.amazon.coral.service#MissingRequiredParameterException",
-                "MissingParameter",
-                400,
-            ),
-            Self::QueueDoesNotExist => (
-                "com.amazonaws.sqs#QueueDoesNotExist",
-                "AWS.SimpleQueueService.NonExistentQueue",
-                400,
-            ),
-            Self::QueueNameExists => (
-                "com.amazonaws.sqs#QueueNameExists",
-                "QueueAlreadyExists",
-                400,
-            ),
-            Self::ReceiptHandleIsInvalid => (
-                "com.amazonaws.sqs#ReceiptHandleIsInvalid",
-                "ReceiptHandleIsInvalid",
-                404,
-            ),
-            Self::ResourceNotFound => (
-                "com.amazonaws.sqs#ResourceNotFoundException",
-                "ResourceNotFoundException",
-                404,
-            ),
-            Self::TooManyEntriesInBatchRequest => (
-                "com.amazonaws.sqs#TooManyEntriesInBatchRequest",
-                "AWS.SimpleQueueService.TooManyEntriesInBatchRequest",
-                400,
-            ),
-            Self::UnknownOperation => (
-                "com.amazon.coral.service#UnknownOperationException",
-                "InvalidAction",
-                400,
-            ),
-            Self::UnsupportedOperation => (
-                "com.amazonaws.sqs#UnsupportedOperation",
-                "AWS.SimpleQueueService.UnsupportedOperation",
-                400,
-            ),
+            Self::BatchEntryIdsNotDistinct => "com.amazonaws.sqs#BatchEntryIdsNotDistinct",
+            Self::BatchRequestTooLong => "com.amazonaws.sqs#BatchRequestTooLong",
+            Self::EmptyBatchRequest => "com.amazonaws.sqs#EmptyBatchRequest",
+            Self::Serialization => "com.amazon.coral.service#SerializationException",
+            Self::InvalidAddress => "com.amazonaws.sqs#InvalidAddress",
+            Self::InvalidAttributeName => "com.amazonaws.sqs#InvalidAttributeName",
+            Self::InvalidAttributeValue => "com.amazonaws.sqs#InvalidAttributeValue",
+            Self::InvalidBatchEntryId => "com.amazonaws.sqs#InvalidBatchEntryId",
+            Self::InvalidMessageContents => "com.amazonaws.sqs#InvalidMessageContents",
+            Self::InvalidParameterValue => {
+                "com.amazon.coral.service#InvalidParameterValueException"
+            }
+            Self::MessageNotInflight => "com.amazonaws.sqs#MessageNotInflight",
+            Self::MissingParameter => "com.amazon.coral.service#MissingRequiredParameterException",
+            Self::QueueDoesNotExist => "com.amazonaws.sqs#QueueDoesNotExist",
+            Self::QueueNameExists => "com.amazonaws.sqs#QueueNameExists",
+            Self::ReceiptHandleIsInvalid => "com.amazonaws.sqs#ReceiptHandleIsInvalid",
+            Self::ResourceNotFound => "com.amazonaws.sqs#ResourceNotFoundException",
+            Self::TooManyEntriesInBatchRequest => "com.amazonaws.sqs#TooManyEntriesInBatchRequest",
+            Self::UnknownOperation => "com.amazon.coral.service#UnknownOperationException",
+            Self::UnsupportedOperation => "com.amazonaws.sqs#UnsupportedOperation",
+        }
+    }
+
+    /// The code of the older query protocol, which clients report.
+    pub fn query_code(self) -> &'static str {
+        match self {
+            Self::BatchEntryIdsNotDistinct => "AWS.SimpleQueueService.BatchEntryIdsNotDistinct",
+            Self::BatchRequestTooLong => "AWS.SimpleQueueService.BatchRequestTooLong",
+            Self::EmptyBatchRequest => "AWS.SimpleQueueService.EmptyBatchRequest",
+            Self::Serialization => "SerializationException",
+            Self::InvalidAddress => "InvalidAddress",
+            Self::InvalidAttributeName => "InvalidAttributeName",
+            Self::InvalidAttributeValue => "InvalidAttributeValue",
+            Self::InvalidBatchEntryId => "AWS.SimpleQueueService.InvalidBatchEntryId",
+            Self::InvalidMessageContents => "InvalidMessageContents",
+            Self::InvalidParameterValue => "InvalidParameterValue",
+            Self::MessageNotInflight => "AWS.SimpleQueueService.MessageNotInflight",
+            Self::MissingParameter => "MissingParameter",
+            Self::QueueDoesNotExist => "AWS.SimpleQueueService.NonExistentQueue",
+            Self::QueueNameExists => "QueueAlreadyExists",
+            Self::ReceiptHandleIsInvalid => "ReceiptHandleIsInvalid",
+            Self::ResourceNotFound => "ResourceNotFoundException",
+            Self::TooManyEntriesInBatchRequest => {
+                "AWS.SimpleQueueService.TooManyEntriesInBatchRequest"
+            }
+            Self::UnknownOperation => "InvalidAction",
+            Self::UnsupportedOperation => "AWS.SimpleQueueService.UnsupportedOperation",
+        }
+    }
+
+    /// The HTTP status.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::InvalidAddress | Self::ReceiptHandleIsInvalid | Self::ResourceNotFound => 404,
+            _ => 400,
         }
     }
 }

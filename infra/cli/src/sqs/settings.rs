@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::names::{arn, check_name, name_in_arn};
 use super::refusal::{Code, Refusal};
-
-/// Every queue belongs to this account.
-pub const ACCOUNT: &str = "000000000000";
-/// Every queue lives in this region.
-pub const REGION: &str = "us-east-1";
 
 /// What `DeduplicationScope` says: whether an id is remembered per queue or per group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,20 +169,6 @@ impl Settings {
     }
 }
 
-/// The ARN of the queue of this name.
-pub fn arn(name: &str) -> String {
-    format!("arn:aws:sqs:{REGION}:{ACCOUNT}:{name}")
-}
-
-/// The name in an ARN, if it is one of ours.
-pub fn name_in_arn(arn: &str) -> Option<&str> {
-    arn.strip_prefix("arn:aws:sqs:")?
-        .strip_prefix(REGION)?
-        .strip_prefix(':')?
-        .strip_prefix(ACCOUNT)?
-        .strip_prefix(':')
-}
-
 /// An attribute that this queue does not have.
 pub fn unknown(name: &str) -> Refusal {
     Refusal::new(
@@ -253,23 +235,6 @@ fn redrive(policy: &str) -> Result<Option<Redrive>, Refusal> {
         target: target.to_owned(),
         receives_max,
     }))
-}
-
-fn check_name(name: &str, fifo: bool) -> Result<(), Refusal> {
-    let stem = if fifo {
-        name.strip_suffix(".fifo").unwrap_or("")
-    } else {
-        name
-    };
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !stem.is_empty() && name.len() <= 80 && stem.chars().all(allowed) {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        Code::InvalidParameterValue,
-        "The name of a queue can only include alphanumeric characters, hyphens, or underscores, 1 to 80 in length; \
-         that of a FIFO queue, and no other, ends in .fifo, and FifoQueue is then true.",
-    ))
 }
 
 #[cfg(test)]

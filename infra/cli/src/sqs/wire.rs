@@ -11,9 +11,11 @@ use super::actions::unreadable;
 use super::message::{
     Attribute, AttributeValue, Attributes, Draft, md5_of, md5_of_attributes, ranged,
 };
-use super::queue::{Delivery, Queue};
+use super::names::{ACCOUNT, arn};
+use super::queue::Queue;
 use super::refusal::{Code, Refusal};
-use super::settings::{ACCOUNT, arn, unknown};
+use super::settings::unknown;
+use super::stored::Delivery;
 
 /// Longest long poll, in seconds.
 const WAIT_S_MAX: u32 = 20;
@@ -67,28 +69,8 @@ impl SendEntry {
         Ok((taken, entry))
     }
 
-    /// Size of the body, for the limit on a batch.
-    pub fn bytes(&self) -> usize {
-        self.message_body.len()
-    }
-
-    /// Sends it, and gives the result in its JSON form.
-    pub fn send(self, queue: &mut Queue, now: u64) -> Result<Value, Refusal> {
-        let draft = self.parse()?;
-        let mut result = Map::new();
-        result.insert("MD5OfMessageBody".to_owned(), md5_of(draft.body()).into());
-        if let Some(sum) = md5_of_attributes(draft.attributes()) {
-            result.insert("MD5OfMessageAttributes".to_owned(), sum.into());
-        }
-        let sent = queue.send(draft, now)?;
-        result.insert("MessageId".to_owned(), sent.id.into());
-        if let Some(sequence) = sent.sequence {
-            result.insert("SequenceNumber".to_owned(), sequence.to_string().into());
-        }
-        Ok(result.into())
-    }
-
-    fn parse(self) -> Result<Draft, Refusal> {
+    /// The message, checked.
+    pub fn parse(self) -> Result<Draft, Refusal> {
         if !self.message_system_attributes.is_empty() {
             return Err(Refusal::unsupported("MessageSystemAttributes"));
         }
@@ -109,6 +91,21 @@ impl SendEntry {
         }
         Ok(draft)
     }
+}
+
+/// Sends the message, and gives the result in its JSON form.
+pub(super) fn send(draft: Draft, queue: &mut Queue, now: u64) -> Result<Value, Refusal> {
+    let mut result = Map::new();
+    result.insert("MD5OfMessageBody".to_owned(), md5_of(draft.body()).into());
+    if let Some(sum) = md5_of_attributes(draft.attributes()) {
+        result.insert("MD5OfMessageAttributes".to_owned(), sum.into());
+    }
+    let sent = queue.send(draft, now)?;
+    result.insert("MessageId".to_owned(), sent.id.into());
+    if let Some(sequence) = sent.sequence {
+        result.insert("SequenceNumber".to_owned(), sequence.to_string().into());
+    }
+    Ok(result.into())
 }
 
 impl WireAttribute {
