@@ -1,0 +1,416 @@
+//! A table in memory that keeps every condition of the real one, and can be told to forget any of them.
+//!
+//! The simulation runs on it: it is deterministic, its faults are the caller's choice, and everything it holds can
+//! be looked at. The contract in `store_contract` holds it to what the DynamoDB adapter does.
+
+mod erase;
+mod identity;
+mod memory;
+mod outbox;
+mod run;
+mod table;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use recado::domain::batch::Closure;
+use recado::domain::memory::Fold;
+use recado::domain::reply::Settlement;
+use recado::domain::{
+    AgentId, Alias, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
+    ReplyId, RunId, State, Timestamp,
+};
+use recado::error::StoreError;
+use recado::ports::{
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, Peek, Release, Store, Swapped,
+    Unrest, Written,
+};
+
+pub use table::{Health, Person, StoredEvent, StoredReply, Table, Tombstone};
+
+/// Declares the guards with their names, so that a suite can go through all of them.
+macro_rules! guards {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// The conditions of the table, each of which can be left out to see who notices.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub struct Guards {
+            $($(#[$doc])* pub $name: bool,)*
+        }
+
+        impl Default for Guards {
+            fn default() -> Self {
+                Self { $($name: true,)* }
+            }
+        }
+
+        impl Guards {
+            /// Every guard's name.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($name),)*];
+
+            /// All of them but the one of this name.
+            ///
+            /// # Panics
+            /// Where there is no such guard.
+            pub fn without(name: &str) -> Self {
+                let mut guards = Self::default();
+                match name {
+                    $(stringify!($name) => guards.$name = false,)*
+                    other => panic!("no guard is called {other}"),
+                }
+                guards
+            }
+        }
+    };
+}
+
+guards! {
+    /// An event is put only where its id is new.
+    conditional_put,
+    /// A swap of the state tests the version.
+    claim_by_version,
+    /// Commit and release test the epoch.
+    epoch,
+    /// Commit and release test whose lease it is.
+    lease_run,
+    /// Commit and close test that an event was answered by nobody.
+    answered_set,
+    /// An update tests that what it changes is still there.
+    exists_on_updates,
+    /// A compaction writes memory only where the state exists.
+    state_on_creations,
+    /// A move out of `sending` tests the token, and so does a second move into it.
+    sender_token,
+    /// Closing tests the version.
+    fenced_close,
+    /// Commit tests that nobody opted out.
+    opt_out_at_commit,
+    /// Commit tests that no human took over.
+    pause_at_commit,
+    /// Sending tests that nobody opted out.
+    opt_out_at_sending,
+    /// Creation, and a new alias, test that the tombstones are older than the event.
+    tombstone_at_creation,
+    /// Creation tests that the contact id has had no life.
+    one_life_per_contact,
+    /// Creation, and a new alias, test that the alias names nobody else.
+    alias_is_free,
+    /// A new alias is added to the state's list and raises its version.
+    alias_list_in_state,
+    /// The beginning of an erasure tests the version whose alias list it read.
+    erasure_by_version,
+    /// An erasure deletes only aliases that still name the ended life.
+    aliases_of_ended_life_only,
+    /// Late messages are deleted only where there is no state.
+    late_only_without_state,
+    /// An unknown reply becomes ready only while no later one exists.
+    no_later_reply,
+    /// A compaction tests the summary's version.
+    summary_version,
+    /// A compaction deletes only replies at rest, and bares only answered messages.
+    fold_at_rest_only,
+    /// Aliases and tombstones are read in one snapshot.
+    snapshot_resolve,
+}
+
+/// What happens to one request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// It fails and was not applied.
+    FailBefore,
+    /// It is applied, and its answer is lost.
+    FailAfter,
+}
+
+/// Decides what happens to each request; may take its time.
+#[async_trait]
+pub trait Faults: Send + Sync {
+    /// Called before `operation`, named as in the port. `resolve.aliases` comes between the two reads of a
+    /// resolve that is no snapshot.
+    async fn before(&self, operation: &'static str) -> Fault;
+}
+
+/// No faults.
+struct Calm;
+
+#[async_trait]
+impl Faults for Calm {
+    async fn before(&self, _operation: &'static str) -> Fault {
+        Fault::None
+    }
+}
+
+/// The table in memory.
+pub struct FakeStore {
+    table: Mutex<Table>,
+    faults: Arc<dyn Faults>,
+}
+
+impl FakeStore {
+    /// An empty table with all guards and no faults.
+    pub fn new(hasher: Arc<Hasher>) -> Self {
+        Self {
+            table: Mutex::new(Table::new(hasher)),
+            faults: Arc::new(Calm),
+        }
+    }
+
+    /// With these guards.
+    #[must_use]
+    pub fn with_guards(self, guards: Guards) -> Self {
+        self.touch(|table| table.guards = guards);
+        self
+    }
+
+    /// With these faults.
+    #[must_use]
+    pub fn with_faults(self, faults: Arc<dyn Faults>) -> Self {
+        Self { faults, ..self }
+    }
+
+    /// Everything it holds, as of now.
+    pub fn look(&self) -> Table {
+        self.touch(|table| table.clone())
+    }
+
+    /// Reaches into the table past the port, for what only an accident could bring about.
+    pub fn touch<T>(&self, reach: impl FnOnce(&mut Table) -> T) -> T {
+        // A panic inside an operation is the test's to report; the data is plain and stays readable.
+        reach(&mut self.table.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn perform<T>(
+        &self,
+        operation: &'static str,
+        act: impl FnOnce(&mut Table) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let fault = self.faults.before(operation).await;
+        if fault == Fault::FailBefore {
+            return Err(unavailable(operation, "was not applied"));
+        }
+        let given = self.touch(act);
+        if fault == Fault::FailAfter {
+            return Err(unavailable(operation, "was applied, its answer is lost"));
+        }
+        given
+    }
+}
+
+fn unavailable(operation: &'static str, what: &'static str) -> StoreError {
+    StoreError::Unavailable {
+        operation,
+        source: what.into(),
+    }
+}
+
+/// What one transaction of the real table holds at most.
+fn fits(operation: &'static str, items: usize) -> Result<(), StoreError> {
+    if items > 100 {
+        return Err(unavailable(
+            operation,
+            "more items than one transaction holds",
+        ));
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Store for FakeStore {
+    async fn resolve(&self, agent: &AgentId, aliases: &[Alias]) -> Result<Vec<Known>, StoreError> {
+        let snapshot = self
+            .perform("resolve", |table| Ok(table.resolve(agent, aliases)))
+            .await?;
+        if self.touch(|table| table.guards.snapshot_resolve) {
+            return Ok(snapshot);
+        }
+        // Tombstones as they were, aliases as they are by now.
+        let later = self
+            .perform("resolve.aliases", |table| Ok(table.resolve(agent, aliases)))
+            .await?;
+        let mixed = snapshot
+            .into_iter()
+            .zip(later)
+            .map(|(before, after)| Known {
+                ended: before.ended,
+                ..after
+            });
+        Ok(mixed.collect())
+    }
+
+    async fn create_contact(&self, creation: &Creation) -> Result<Written, StoreError> {
+        self.perform("create_contact", |table| Ok(table.create_contact(creation)))
+            .await
+    }
+
+    async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError> {
+        self.perform("add_alias", |table| Ok(table.add_alias(addition)))
+            .await
+    }
+
+    async fn append(
+        &self,
+        conversation: &ConversationId,
+        event: &Event,
+    ) -> Result<Appended, StoreError> {
+        self.perform("append", |table| Ok(table.append(conversation, event)))
+            .await
+    }
+
+    async fn peek(
+        &self,
+        conversation: &ConversationId,
+        pending_max: usize,
+    ) -> Result<Peek, StoreError> {
+        self.perform("peek", |table| table.peek(conversation, pending_max))
+            .await
+    }
+
+    async fn swap_state(
+        &self,
+        conversation: &ConversationId,
+        expected: u64,
+        state: &State,
+    ) -> Result<Swapped, StoreError> {
+        self.perform("swap_state", |table| {
+            Ok(table.swap_state(conversation, expected, state))
+        })
+        .await
+    }
+
+    async fn release(
+        &self,
+        conversation: &ConversationId,
+        release: &Release,
+    ) -> Result<Written, StoreError> {
+        self.perform("release", |table| Ok(table.release(conversation, release)))
+            .await
+    }
+
+    async fn close(
+        &self,
+        conversation: &ConversationId,
+        expected: u64,
+        closure: &Closure,
+        _now: Timestamp,
+    ) -> Result<Written, StoreError> {
+        self.perform("close", |table| {
+            fits("close", closure.events.len() + 1)?;
+            Ok(table.close(conversation, expected, closure))
+        })
+        .await
+    }
+
+    async fn delete_late(
+        &self,
+        conversation: &ConversationId,
+        events: &[MessageId],
+    ) -> Result<Written, StoreError> {
+        self.perform("delete_late", |table| {
+            fits("delete_late", events.len() + 1)?;
+            Ok(table.delete_late(conversation, events))
+        })
+        .await
+    }
+
+    async fn load(&self, conversation: &ConversationId) -> Result<Memory, StoreError> {
+        self.perform("load", |table| table.load(conversation)).await
+    }
+
+    async fn commit(
+        &self,
+        conversation: &ConversationId,
+        commit: &Commit,
+    ) -> Result<Written, StoreError> {
+        self.perform("commit", |table| {
+            fits("commit", commit.answered.len() + 2)?;
+            Ok(table.commit(conversation, commit))
+        })
+        .await
+    }
+
+    async fn mark_sending(
+        &self,
+        conversation: &ConversationId,
+        reply: &Reply,
+        token: RunId,
+        now: Timestamp,
+    ) -> Result<Written, StoreError> {
+        self.perform("mark_sending", |table| {
+            Ok(table.mark_sending(conversation, reply, token, now))
+        })
+        .await
+    }
+
+    async fn settle(
+        &self,
+        conversation: &ConversationId,
+        reply: ReplyId,
+        token: Option<RunId>,
+        settlement: &Settlement,
+        now: Timestamp,
+    ) -> Result<Written, StoreError> {
+        self.perform("settle", |table| {
+            Ok(table.settle(conversation, reply, token, settlement, now))
+        })
+        .await
+    }
+
+    async fn note_status(
+        &self,
+        conversation: &ConversationId,
+        reply: ReplyId,
+        status: &DeliveryStatus,
+        now: Timestamp,
+    ) -> Result<Written, StoreError> {
+        self.perform("note_status", |table| {
+            Ok(table.note_status(conversation, reply, status, now))
+        })
+        .await
+    }
+
+    async fn fold(
+        &self,
+        conversation: &ConversationId,
+        fold: &Fold,
+        _now: Timestamp,
+    ) -> Result<Written, StoreError> {
+        self.perform("fold", |table| table.fold(conversation, fold))
+            .await
+    }
+
+    async fn unrest(&self, before: Timestamp, limit: usize) -> Result<Vec<Unrest>, StoreError> {
+        self.perform("unrest", |table| Ok(table.unrest(before, limit)))
+            .await
+    }
+
+    async fn begin_erasure(&self, erasure: &Erasure, expected: u64) -> Result<Written, StoreError> {
+        self.perform("begin_erasure", |table| {
+            fits("begin_erasure", erasure.aliases.len() + 2)?;
+            Ok(table.begin_erasure(erasure, expected))
+        })
+        .await
+    }
+
+    async fn erasure(
+        &self,
+        _agent: &AgentId,
+        conversation: &ConversationId,
+    ) -> Result<Option<Erasure>, StoreError> {
+        self.perform("erasure", |table| Ok(table.erasure(conversation)))
+            .await
+    }
+
+    async fn erase(&self, erasure: &Erasure) -> Result<u64, StoreError> {
+        self.perform("erase", |table| Ok(table.erase(erasure)))
+            .await
+    }
+
+    async fn end_erasure(&self, erasure: &Erasure) -> Result<(), StoreError> {
+        self.perform("end_erasure", |table| {
+            table.end_erasure(erasure);
+            Ok(())
+        })
+        .await
+    }
+}

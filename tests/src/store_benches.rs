@@ -1,0 +1,164 @@
+//! The tables the contract is run against: the fake, the embedded DynamoDB, and any endpoint of its protocol.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_dynamodb::types::AttributeValue;
+use recado::adapters::dynamo::{DynamoStore, schema};
+use recado::domain::{ConversationId, Hasher, MessageId};
+use recado::ports::Store;
+use recado_cli::dynamo::{Data, Dynamo};
+
+use crate::fake_store::{FakeStore, Guards, Health};
+use crate::store_contract::{Bench, Damage};
+
+/// The hasher of every test.
+pub fn hasher() -> Arc<Hasher> {
+    Arc::new(Hasher::new(b"a key for tests, 32 bytes long .."))
+}
+
+/// The fake table.
+pub struct FakeBench {
+    store: FakeStore,
+    hasher: Arc<Hasher>,
+}
+
+impl FakeBench {
+    /// An empty one with these guards.
+    pub fn with_guards(guards: Guards) -> Self {
+        let hasher = hasher();
+        Self {
+            store: FakeStore::new(Arc::clone(&hasher)).with_guards(guards),
+            hasher,
+        }
+    }
+}
+
+#[async_trait]
+impl Bench for FakeBench {
+    fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    async fn dump(&self) -> String {
+        self.store.look().dump()
+    }
+
+    async fn damage(&self, conversation: &ConversationId, event: &MessageId, damage: Damage) {
+        self.store.touch(|table| {
+            let person = table.people.get_mut(conversation).expect("a person");
+            let stored = person.events.get_mut(event).expect("a message");
+            stored.health = match damage {
+                Damage::Future => Health::Future,
+                Damage::Broken => Health::Broken,
+            };
+        });
+    }
+}
+
+/// A table behind DynamoDB's protocol.
+pub struct DynamoBench {
+    store: DynamoStore,
+    client: Client,
+    table: String,
+    hasher: Arc<Hasher>,
+    /// Serves as long as the bench lives.
+    _embedded: Option<Dynamo>,
+}
+
+impl DynamoBench {
+    /// An empty table in an embedded DynamoDB of its own.
+    pub async fn embedded() -> Self {
+        let loopback = ([127, 0, 0, 1], 0).into();
+        let dynamo = Dynamo::start(&Data::Memory, loopback).expect("the embedded DynamoDB");
+        let url = dynamo.url().to_owned();
+        Self {
+            _embedded: Some(dynamo),
+            ..Self::at(&url, "recado").await
+        }
+    }
+
+    /// The table of this name behind `url`, made if it is not there.
+    pub async fn at(url: &str, table: &str) -> Self {
+        let client = client(url);
+        schema::create_table(&client, table).await.expect("a table");
+        let hasher = hasher();
+        Self {
+            store: DynamoStore::new(client.clone(), table, Arc::clone(&hasher)),
+            client,
+            table: table.to_owned(),
+            hasher,
+            _embedded: None,
+        }
+    }
+
+    /// Every item, attributes in order.
+    pub async fn items(&self) -> Vec<BTreeMap<String, AttributeValue>> {
+        let mut items = Vec::new();
+        let mut from = None;
+        loop {
+            let scan = self.client.scan().table_name(&self.table);
+            let scan = scan.consistent_read(true).set_exclusive_start_key(from);
+            let page = scan.send().await.expect("scan");
+            let sorted = page.items.unwrap_or_default().into_iter();
+            items.extend(sorted.map(BTreeMap::from_iter));
+            from = page.last_evaluated_key.filter(|key| !key.is_empty());
+            if from.is_none() {
+                return items;
+            }
+        }
+    }
+}
+
+/// A client of an endpoint that takes any credentials.
+pub fn client(url: &str) -> Client {
+    let config = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .endpoint_url(url)
+        .region(Region::new("us-east-1"))
+        .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+        .build();
+    Client::from_conf(config)
+}
+
+#[async_trait]
+impl Bench for DynamoBench {
+    fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    async fn dump(&self) -> String {
+        let items = self.items().await;
+        let mut lines: Vec<_> = items.iter().map(|item| format!("{item:?}")).collect();
+        lines.sort();
+        lines.join("\n")
+    }
+
+    async fn damage(&self, conversation: &ConversationId, event: &MessageId, damage: Damage) {
+        let (field, value) = match damage {
+            Damage::Future => ("v", AttributeValue::N("2".to_owned())),
+            Damage::Broken => ("sent_at", AttributeValue::S("at noon".to_owned())),
+        };
+        let update = self.client.update_item().table_name(&self.table);
+        update
+            .key("conversation", AttributeValue::S(conversation.key()))
+            .key("item", AttributeValue::S(format!("event#{event}")))
+            .update_expression("SET #field = :value")
+            .expression_attribute_names("#field", field)
+            .expression_attribute_values(":value", value)
+            .send()
+            .await
+            .expect("damage");
+    }
+}

@@ -1,0 +1,314 @@
+//! Contracts of the outbox: one sender, and no reply moved by anybody else.
+
+use recado::domain::reply::Settlement;
+use recado::domain::{DeliveryStatus, OptOut, Reply, ReplyKind, ReplyStatus, RunId};
+use recado::ports::{Commit, Written};
+
+use super::Bench;
+use super::scene::{Scene, at, reply_id, run_id};
+
+fn sent() -> Settlement {
+    Settlement::Sent {
+        provider_id: Some("wamid.out".to_owned()),
+    }
+}
+
+fn failed() -> Settlement {
+    Settlement::Failed {
+        code: "131047".to_owned(),
+    }
+}
+
+async fn settle(
+    scene: &Scene<'_>,
+    reply: &Reply,
+    token: Option<RunId>,
+    settlement: &Settlement,
+) -> Written {
+    let store = scene.store();
+    let settled = store.settle(&scene.conversation, reply.id, token, settlement, at(130));
+    settled.await.expect("settle")
+}
+
+/// The first reply, taken by run 1, left by it as `settlement` says.
+async fn left(bench: &dyn Bench, settlement: Option<Settlement>) -> (Scene<'_>, Reply) {
+    let scene = Scene::new(bench).await;
+    let reply = scene.answered(1, &["m1"]).await;
+    if let Some(settlement) = settlement {
+        assert_eq!(scene.sending(&reply, 1).await, Written::Done);
+        let settled = settle(&scene, &reply, Some(run_id(1)), &settlement).await;
+        assert_eq!(settled, Written::Done);
+    }
+    (scene, reply)
+}
+
+async fn opt_out(scene: &Scene<'_>) {
+    scene
+        .change(|state| {
+            state.opt_out = Some(OptOut {
+                sent_at: at(110),
+                arrived_at: at(111),
+            });
+        })
+        .await;
+}
+
+pub async fn only_one_token_may_send(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, None).await;
+    assert_eq!(scene.sending(&reply, 1).await, Written::Done);
+    assert_eq!(scene.sending(&reply, 2).await, Written::Lost);
+    assert_eq!(scene.sending(&reply, 1).await, Written::Done);
+    let taken = scene.leaving().await;
+    assert_eq!(taken.status, ReplyStatus::Sending);
+    assert_eq!(taken.token, Some(run_id(1)));
+    for settlement in [Settlement::Unknown, sent()] {
+        let settled = settle(&scene, &reply, Some(run_id(1)), &settlement).await;
+        assert_eq!(settled, Written::Done);
+        for token in [1, 2] {
+            assert_eq!(scene.sending(&reply, token).await, Written::Lost);
+        }
+    }
+}
+
+pub async fn nothing_but_the_confirmation_goes_to_someone_who_opted_out(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, None).await;
+    opt_out(&scene).await;
+    let before = bench.dump().await;
+    assert_eq!(scene.sending(&reply, 1).await, Written::Lost);
+    scene.is_unchanged(&before, "an answer").await;
+    scene.change(|state| state.opt_out = None).await;
+    scene.receive(&["stop"]).await;
+    let epoch = scene.claim(2).await;
+    let mut commit = scene.commit_of(2, epoch, &["stop"]);
+    commit.reply.kind = ReplyKind::OptOut;
+    assert_eq!(scene.commit(&commit).await, Written::Done);
+    opt_out(&scene).await;
+    assert_eq!(scene.sending(&commit.reply, 2).await, Written::Done);
+}
+
+pub async fn nothing_is_sent_where_the_state_is_gone(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, None).await;
+    scene.begin(120).await;
+    let before = bench.dump().await;
+    for kind in [ReplyKind::Answer, ReplyKind::OptOut] {
+        let reply = Reply {
+            kind,
+            ..reply.clone()
+        };
+        assert_eq!(scene.sending(&reply, 1).await, Written::Lost);
+        scene.is_unchanged(&before, "a send to nobody").await;
+    }
+}
+
+pub async fn only_the_sender_moves_a_reply_on(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, None).await;
+    assert_eq!(scene.sending(&reply, 1).await, Written::Done);
+    let before = bench.dump().await;
+    for token in [Some(run_id(2)), None] {
+        for settlement in [sent(), failed(), Settlement::Unknown, Settlement::Ready] {
+            let settled = settle(&scene, &reply, token, &settlement).await;
+            assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
+            scene.is_unchanged(&before, "not the sender").await;
+        }
+    }
+    let unknown = settle(&scene, &reply, Some(run_id(1)), &Settlement::Unknown).await;
+    assert_eq!(unknown, Written::Done);
+    let before = bench.dump().await;
+    for token in [Some(run_id(2)), None] {
+        for settlement in [sent(), failed(), Settlement::Ready] {
+            let settled = settle(&scene, &reply, token, &settlement).await;
+            assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
+            scene.is_unchanged(&before, "not the sender").await;
+        }
+    }
+}
+
+pub async fn a_settled_reply_leaves_the_outbox_for_the_history(bench: &dyn Bench) {
+    for (n, settlement) in (1..).zip([sent(), failed(), Settlement::Unknown]) {
+        let scene = if n == 1 {
+            Scene::new(bench).await
+        } else {
+            Scene::of(bench, 1)
+        };
+        let id = format!("m{n}");
+        let reply = scene.answered(n, &[&id]).await;
+        assert_eq!(scene.sending(&reply, n).await, Written::Done);
+        let token = Some(run_id(n));
+        assert_eq!(
+            settle(&scene, &reply, token, &settlement).await,
+            Written::Done
+        );
+        let before = bench.dump().await;
+        assert_eq!(
+            settle(&scene, &reply, token, &settlement).await,
+            Written::Done
+        );
+        scene.is_unchanged(&before, "a repeat").await;
+        assert_eq!(scene.peek().await.outbox, []);
+        assert_eq!(scene.unrest().await, []);
+        let memory = bench.store().load(&scene.conversation).await.expect("load");
+        let answer = memory.exchanges.last().and_then(|turn| turn.answer.clone());
+        assert_eq!(answer, Some(reply.text), "{settlement:?}");
+    }
+    let dump = bench.dump().await;
+    assert!(dump.contains("wamid.out") && dump.contains("131047"));
+}
+
+pub async fn a_refused_reply_is_ready_again_and_counts_it_once(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, Some(Settlement::Ready)).await;
+    let before = bench.dump().await;
+    let again = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(again, Written::Done, "a repeat");
+    let other = settle(&scene, &reply, Some(run_id(2)), &Settlement::Ready).await;
+    assert_eq!(other, Written::Lost, "not the one who gave it back");
+    scene.is_unchanged(&before, "a repeat").await;
+    let ready = scene.leaving().await;
+    assert_eq!((ready.status, ready.token), (ReplyStatus::Ready, None));
+    assert_eq!(ready.refusals, 1);
+    assert_eq!(scene.sending(&reply, 2).await, Written::Done);
+    let before = bench.dump().await;
+    let late = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(late, Written::Lost, "it is another's by now");
+    scene.is_unchanged(&before, "a late retry").await;
+}
+
+pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
+    let before = bench.dump().await;
+    let refused = settle(&scene, &reply, Some(run_id(1)), &failed()).await;
+    assert_eq!(refused, Written::Lost);
+    scene.is_unchanged(&before, "unknown to failed").await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(ready, Written::Done);
+    assert_eq!(scene.leaving().await.status, ReplyStatus::Ready);
+    assert_eq!(scene.unrest().await.len(), 1);
+    assert_eq!(scene.sending(&reply, 2).await, Written::Done);
+    for settlement in [Settlement::Unknown, sent()] {
+        let settled = settle(&scene, &reply, Some(run_id(2)), &settlement).await;
+        assert_eq!(settled, Written::Done);
+    }
+    assert_eq!(scene.peek().await.outbox, []);
+    let before = bench.dump().await;
+    for settlement in [failed(), Settlement::Unknown, Settlement::Ready] {
+        let settled = settle(&scene, &reply, Some(run_id(2)), &settlement).await;
+        assert_eq!(settled, Written::Lost, "sent to {settlement:?}");
+        scene.is_unchanged(&before, "a sent reply").await;
+    }
+}
+
+pub async fn an_unknown_reply_is_not_ready_again_after_a_later_one(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
+    scene.answered(2, &["m2"]).await;
+    let before = bench.dump().await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(ready, Written::Lost);
+    scene.is_unchanged(&before, "an old reply").await;
+    scene.begin(140).await;
+    let before = bench.dump().await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(ready, Written::Lost);
+    scene.is_unchanged(&before, "a reply to nobody").await;
+}
+
+pub async fn a_ready_reply_is_withheld_only_by_who_holds_no_token(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, None).await;
+    let before = bench.dump().await;
+    for (token, settlement) in [
+        (Some(run_id(1)), failed()),
+        (Some(run_id(1)), sent()),
+        (Some(run_id(1)), Settlement::Unknown),
+        (None, sent()),
+        (None, Settlement::Unknown),
+        (None, Settlement::Ready),
+    ] {
+        let settled = settle(&scene, &reply, token, &settlement).await;
+        assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
+        scene.is_unchanged(&before, "ready").await;
+    }
+    assert_eq!(settle(&scene, &reply, None, &failed()).await, Written::Done);
+    assert_eq!(settle(&scene, &reply, None, &failed()).await, Written::Done);
+    assert_eq!(scene.sending(&reply, 1).await, Written::Lost);
+    assert_eq!(scene.peek().await.outbox, []);
+    assert_eq!(scene.unrest().await, []);
+}
+
+pub async fn a_status_moves_a_reply_that_may_have_been_sent(bench: &dyn Bench) {
+    let delivered = DeliveryStatus::Sent;
+    let refused = DeliveryStatus::Failed("131026".to_owned());
+    let (done, lost) = (Written::Done, Written::Lost);
+    let scene = Scene::new(bench).await;
+    let note = async |n, status: &DeliveryStatus| {
+        let store = scene.store();
+        let noted = store.note_status(&scene.conversation, reply_id(n), status, at(140));
+        noted.await.expect("note")
+    };
+    assert_eq!(note(99, &delivered).await, lost, "there is no such reply");
+    for (n, label, settlement, statuses) in [
+        (1, "ready", None, [(&delivered, lost), (&refused, lost)]),
+        (2, "sending", None, [(&delivered, done), (&delivered, done)]),
+        (3, "sending", None, [(&refused, done), (&delivered, lost)]),
+        (
+            4,
+            "sent",
+            Some(sent()),
+            [(&delivered, done), (&refused, done)],
+        ),
+        (
+            5,
+            "failed",
+            Some(failed()),
+            [(&delivered, lost), (&refused, done)],
+        ),
+        (
+            6,
+            "unknown",
+            Some(Settlement::Unknown),
+            [(&delivered, done), (&refused, done)],
+        ),
+        (
+            7,
+            "unknown",
+            Some(Settlement::Unknown),
+            [(&refused, done), (&delivered, lost)],
+        ),
+    ] {
+        let reply = scene.answered(n, &[&format!("m{n}")]).await;
+        if label != "ready" {
+            assert_eq!(scene.sending(&reply, n).await, done, "{n}");
+        }
+        if let Some(settlement) = settlement {
+            let settled = settle(&scene, &reply, Some(run_id(n)), &settlement).await;
+            assert_eq!(settled, done, "{n}");
+        }
+        for (status, written) in statuses {
+            assert_eq!(note(n, status).await, written, "{n}: {label}, {status:?}");
+        }
+        let outbox = scene.peek().await.outbox;
+        let leaving = outbox.iter().any(|reply| reply.id == reply_id(n));
+        assert_eq!(leaving, label == "ready", "{n}: {label}");
+    }
+}
+
+pub async fn a_settlement_never_brings_back_a_reply(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, None).await;
+    assert_eq!(scene.sending(&reply, 1).await, Written::Done);
+    scene.forget(130).await;
+    let before = bench.dump().await;
+    for token in [Some(run_id(1)), None] {
+        for settlement in [sent(), failed(), Settlement::Unknown, Settlement::Ready] {
+            let settled = settle(&scene, &reply, token, &settlement).await;
+            assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
+        }
+    }
+    for status in [DeliveryStatus::Sent, DeliveryStatus::Failed("1".to_owned())] {
+        let store = scene.store();
+        let noted = store.note_status(&scene.conversation, reply.id, &status, at(140));
+        assert_eq!(noted.await.expect("note"), Written::Lost);
+    }
+    let again = Commit {
+        answered: Vec::new(),
+        ..scene.commit_of(1, 1, &[])
+    };
+    assert_eq!(scene.commit(&again).await, Written::Lost);
+    scene.is_unchanged(&before, "a settlement of nothing").await;
+}
