@@ -4,13 +4,18 @@
 //! 2xx only after every event is in the table and its tick in the queue; 5xx for what was not stored, and the
 //! provider's retry completes only that. No answer holds anything of a person.
 
+mod secrets;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use recado::adapters::meta::handshake::handshake;
 use recado::adapters::meta::parse::{self, BodyError, Rejected};
-use recado::adapters::meta::signature::{self, SignatureError};
+use recado::adapters::meta::signature::{self, SignatureError, VerifiedBody};
+use recado::error::Source;
 use recado::flow::World;
 use recado::flow::ingest::{Ingested, ingest};
+
+pub use secrets::{Channels, MetaSecrets, MetaSecretsSource};
 
 /// The largest body that is read, after it is decoded.
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
@@ -43,23 +48,7 @@ pub struct Response {
     pub body: String,
 }
 
-/// What each channel is checked with.
-#[derive(Clone, Default)]
-pub struct Channels {
-    /// Meta's.
-    pub meta: MetaSecrets,
-}
-
-/// The secrets of the Meta app.
-#[derive(Clone, Default)]
-pub struct MetaSecrets {
-    /// The app secret; two while one replaces the other.
-    pub app_secrets: Vec<String>,
-    /// The word chosen by the operator for the handshake.
-    pub verify_token: String,
-}
-
-/// The handler. Where it answers 401 its caller may read the secrets again and call once more.
+/// The handler.
 #[derive(Clone)]
 pub struct Ingest {
     /// What the events meet.
@@ -79,36 +68,60 @@ impl Ingest {
 
     async fn meta(&self, request: Request) -> Response {
         match request.method.as_str() {
-            "GET" => self.meta_handshake(&request),
-            "POST" => match self.meta_events(request).await {
-                Ok(response) | Err(response) => response,
-            },
-            _ => Response::error(405, "only GET and POST are answered here"),
+            "GET" => self.meta_handshake(&request).await,
+            "POST" => self.meta_events(request).await,
+            _ => return Response::error(405, "only GET and POST are answered here"),
         }
+        .unwrap_or_else(|refusal| refusal)
     }
 
-    fn meta_handshake(&self, request: &Request) -> Response {
-        let challenge = handshake(&request.query, &self.channels.meta.verify_token);
-        match challenge {
-            Some(challenge) => Response::new(200, "text/plain", challenge),
-            None => Response::error(
-                403,
-                "hub.verify_token is not the one configured, or hub.mode is not subscribe",
-            ),
-        }
+    async fn meta_handshake(&self, request: &Request) -> Result<Response, Response> {
+        let secrets = self
+            .channels
+            .meta
+            .current()
+            .await
+            .map_err(|error| unknown_secrets(&error))?;
+        let challenge = handshake(&request.query, &secrets.verify_token).ok_or_else(|| {
+            let why = "hub.verify_token is not the one configured, or hub.mode is not subscribe";
+            Response::error(403, why)
+        })?;
+        Ok(Response::new(200, "text/plain", challenge))
     }
 
-    /// Either way out is an answer; `Err` is the short one.
     async fn meta_events(&self, request: Request) -> Result<Response, Response> {
         let signature = request.header(signature::HEADER).map(str::to_owned);
         let raw = decoded(request)?;
-        let secrets = &self.channels.meta.app_secrets;
-        let verified = signature::verify(secrets, signature.as_deref(), &raw).map_err(unsigned)?;
-        let arrived_at = self.world.clock.now();
-        let parsed = parse::parse(verified, arrived_at).map_err(unreadable)?;
+        let verified = self.verify_meta(signature.as_deref(), &raw).await?;
+        let parsed = parse::parse(verified, self.world.clock.now()).map_err(unreadable)?;
         log_rejected(&parsed.rejected);
-        let ingested = ingest(&self.world, parsed.events).await;
-        Ok(answer(ingested))
+        Ok(answer(ingest(&self.world, parsed.events).await))
+    }
+
+    /// A signature that does not match may be of a secret that is newer than ours: it is tried once with secrets
+    /// read again.
+    async fn verify_meta<'r>(
+        &self,
+        header: Option<&str>,
+        raw: &'r [u8],
+    ) -> Result<VerifiedBody<'r>, Response> {
+        let secrets = self
+            .channels
+            .meta
+            .current()
+            .await
+            .map_err(|error| unknown_secrets(&error))?;
+        let first = signature::verify(&secrets.app_secrets, header, raw);
+        if first.as_ref().err() != Some(&SignatureError::Mismatch) {
+            return first.map_err(unsigned);
+        }
+        let renewed = self
+            .channels
+            .meta
+            .renewed()
+            .await
+            .map_err(|error| unknown_secrets(&error))?;
+        signature::verify(&renewed.app_secrets, header, raw).map_err(unsigned)
     }
 }
 
@@ -138,6 +151,11 @@ fn decoded(request: Request) -> Result<Vec<u8>, Response> {
         return Err(too_large());
     }
     Ok(raw)
+}
+
+fn unknown_secrets(error: &Source) -> Response {
+    tracing::error!(error = %error, "the secrets cannot be read, so no webhook can be trusted");
+    Response::error(503, "the secrets cannot be read; send the same body again")
 }
 
 fn unsigned(error: SignatureError) -> Response {

@@ -5,6 +5,7 @@
 
 mod outcome;
 mod text;
+mod token;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,32 +19,10 @@ use crate::domain::{Address, BusinessNumber, ReplyId};
 use crate::error::{SendError, Source, Verdict};
 use crate::ports::{LookUp, Messenger, Outgoing};
 
+pub use token::{AccessToken, FixedToken};
+
 /// A look-up is a courtesy of the local phone; it must not hold a run.
 const LOOK_UP_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Where the token comes from, so that it can be replaced while the program runs.
-#[async_trait]
-pub trait AccessToken: Send + Sync {
-    /// The token to send with.
-    async fn current(&self) -> Result<String, Source>;
-    /// Asked after `refused` was refused: another token, where there is one by now. The implementor sees to it that
-    /// the secret is read again at most once a minute.
-    async fn renewed(&self, refused: &str) -> Result<Option<String>, Source>;
-}
-
-/// A token that stays.
-pub struct FixedToken(pub String);
-
-#[async_trait]
-impl AccessToken for FixedToken {
-    async fn current(&self) -> Result<String, Source> {
-        Ok(self.0.clone())
-    }
-
-    async fn renewed(&self, _refused: &str) -> Result<Option<String>, Source> {
-        Ok(None)
-    }
-}
 
 /// Where and how to send.
 #[derive(Debug, Clone)]
