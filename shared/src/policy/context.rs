@@ -169,10 +169,9 @@ fn remembered(agent: &Agent, memory: &Memory, room: u32) -> (Option<String>, Vec
         memory_block::print(agent, summary, &facts).map_or(0, |block| tokens::message(&block))
     };
     let summary = summary.filter(|text| price(Some(text), 0) <= room);
-    let count = (0..=newest.len())
-        .rev()
-        .find(|count| price(summary, *count) <= room)
-        .unwrap_or(0);
+    // A longer block is never cheaper, so the number that fits is found by halving.
+    let counts: Vec<usize> = (1..=newest.len()).collect();
+    let count = counts.partition_point(|count| price(summary, *count) <= room);
     let mut facts: Vec<Fact> = newest[..count].iter().copied().cloned().collect();
     facts.reverse();
     (summary.map(str::to_owned), facts, price(summary, count))

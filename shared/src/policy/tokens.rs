@@ -96,23 +96,22 @@ pub fn message(text: &str) -> u32 {
 
 /// Tokens of a whole request, before any learnt factor: what a reported usage is compared with.
 pub fn prompt(prompt: &Prompt) -> u32 {
-    let fixed = [&prompt.rules, &prompt.persona].into_iter().cloned();
     let history = prompt.history.iter().flat_map(|turn| match turn {
-        Turn::User(blocks) => blocks.clone(),
-        Turn::Assistant(text) => vec![text.clone()],
+        Turn::User(blocks) => blocks.as_slice(),
+        Turn::Assistant(text) => std::slice::from_ref(text),
     });
     let schema = match &prompt.output {
-        Output::Text => None,
-        Output::Json { schema, .. } => Some(schema.to_string()),
+        Output::Text => 0,
+        Output::Json { schema, .. } => message(&schema.to_string()),
     };
-    fixed
-        .chain(prompt.memory.clone())
+    [&prompt.rules, &prompt.persona]
+        .into_iter()
+        .chain(&prompt.memory)
         .chain(history)
-        .chain(prompt.last.iter().cloned())
-        .chain(prompt.notes.iter().cloned())
-        .chain(schema)
-        .map(|text| message(&text))
-        .fold(0, u32::saturating_add)
+        .chain(&prompt.last)
+        .chain(&prompt.notes)
+        .map(|text| message(text))
+        .fold(schema, u32::saturating_add)
 }
 
 /// The factor learnt for `model` in this conversation; 1 where none was.

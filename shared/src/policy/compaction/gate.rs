@@ -59,7 +59,7 @@ const ROLES: [&str; 10] = [
 ];
 
 /// How an answer begins that greets instead of summarising.
-const GREETINGS: [&str; 16] = [
+const GREETINGS: [&str; 15] = [
     "ola",
     "oi",
     "bom dia",
@@ -75,7 +75,6 @@ const GREETINGS: [&str; 16] = [
     "buenas tardes",
     "buenas noches",
     "prazer em",
-    "claro",
 ];
 
 /// Words of an assistant that speaks of itself.
@@ -166,13 +165,15 @@ fn names_host(word: &str) -> bool {
 }
 
 fn names_role(text: &str) -> bool {
-    let brackets =
-        text.contains(['<', '>']) && text.chars().filter(|c| c.is_alphabetic()).count() > 0;
+    let tag = text
+        .split('<')
+        .skip(1)
+        .any(|rest| rest.starts_with(|c: char| c == '/' || c.is_alphabetic()));
     let role = text.lines().any(|line| {
         line.split_once(':')
             .is_some_and(|(before, _)| ROLES.contains(&folded(before).as_str()))
     });
-    brackets || role
+    tag || role
 }
 
 #[cfg(test)]
@@ -213,6 +214,7 @@ mod tests {
             "Trabalha com sistema de irrigação",
             "Filha: Bia, 7 anos",
             "Mede 1.70 e pesa 62.5",
+            "Bebe > 2 litros de água por dia <3",
         ] {
             assert!(!refuses(text), "{text}");
         }

@@ -101,6 +101,9 @@ fn case(whole: bool) -> impl Strategy<Value = Case> {
 }
 
 proptest! {
+    // Each case is a whole memory.
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn it_is_never_over_budget(case in case(false)) {
         let selected = case.selected();
