@@ -1,6 +1,12 @@
 //! Fakes, contracts and scenarios that the tests share.
 
+pub mod fake_chance;
+pub mod fake_clock;
+pub mod fake_messenger;
+pub mod fake_model;
 pub mod fake_store;
+pub mod fake_ticks;
+pub mod fake_world;
 pub mod samples;
 pub mod store_benches;
 pub mod store_contract;

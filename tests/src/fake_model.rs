@@ -1,0 +1,122 @@
+//! A model that answers about what it was asked and does what the test tells it to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use recado::domain::{Finish, ModelReply, Output, Prompt, Usage};
+use recado::error::{ModelError, ModelErrorClass};
+use recado::ports::{Clock, Model};
+
+/// What one call does.
+#[derive(Debug, Clone)]
+pub enum Behaviour {
+    /// Answers `ouvi: a / b / c` after this long.
+    Answer(Duration),
+    /// Answers with these words after this long.
+    Say(Duration, String),
+    /// Fails after this long.
+    Fail(Duration, ModelErrorClass),
+    /// Panics.
+    Panic,
+}
+
+/// Answers with what it heard; a list of behaviours comes first, then the usual one.
+pub struct ScriptedModel {
+    clock: Arc<dyn Clock>,
+    next: Mutex<VecDeque<Behaviour>>,
+    usual: Mutex<Behaviour>,
+    prompts: Mutex<Vec<Prompt>>,
+    compaction: Mutex<String>,
+}
+
+impl ScriptedModel {
+    /// Answers after one second.
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self {
+            clock,
+            next: Mutex::default(),
+            usual: Mutex::new(Behaviour::Answer(Duration::from_secs(1))),
+            prompts: Mutex::default(),
+            compaction: Mutex::new(
+                r#"{"summary":"A pessoa conversou com a recepção.","facts":[]}"#.to_owned(),
+            ),
+        }
+    }
+
+    /// What the next call does; called again: the one after it.
+    pub fn then(&self, behaviour: Behaviour) {
+        self.next.lock().unwrap().push_back(behaviour);
+    }
+
+    /// What every call does that nothing else was said about.
+    pub fn usually(&self, behaviour: Behaviour) {
+        *self.usual.lock().unwrap() = behaviour;
+    }
+
+    /// What a compaction is answered with.
+    pub fn compacts_to(&self, json: &str) {
+        json.clone_into(&mut self.compaction.lock().unwrap());
+    }
+
+    /// Every request so far that asked for an answer.
+    pub fn prompts(&self) -> Vec<Prompt> {
+        let all = self.prompts.lock().unwrap();
+        all.iter()
+            .filter(|prompt| prompt.output == Output::Text)
+            .cloned()
+            .collect()
+    }
+
+    /// Every request so far that asked for a compaction.
+    pub fn compactions(&self) -> Vec<Prompt> {
+        let all = self.prompts.lock().unwrap();
+        all.iter()
+            .filter(|prompt| prompt.output != Output::Text)
+            .cloned()
+            .collect()
+    }
+}
+
+#[async_trait]
+impl Model for ScriptedModel {
+    async fn converse(
+        &self,
+        model: &str,
+        prompt: &Prompt,
+        timeout: Duration,
+    ) -> Result<ModelReply, ModelError> {
+        self.prompts.lock().unwrap().push(prompt.clone());
+        let is_compaction = prompt.output != Output::Text;
+        let behaviour = if is_compaction {
+            let json = self.compaction.lock().unwrap().clone();
+            Behaviour::Say(Duration::from_millis(500), json)
+        } else {
+            let next = self.next.lock().unwrap().pop_front();
+            next.unwrap_or_else(|| self.usual.lock().unwrap().clone())
+        };
+        let (takes, outcome) = match behaviour {
+            Behaviour::Answer(takes) => (takes, Ok(format!("ouvi: {}", prompt.last.join(" / ")))),
+            Behaviour::Say(takes, words) => (takes, Ok(words)),
+            Behaviour::Fail(takes, class) => (takes, Err(class)),
+            Behaviour::Panic => panic!("told to"),
+        };
+        self.clock.sleep(takes.min(timeout)).await;
+        if takes > timeout {
+            return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
+        }
+        let text = outcome.map_err(|class| ModelError::new(class, "told to"))?;
+        let usage = Usage {
+            input_uncached: 100,
+            output: 20,
+            ..Usage::default()
+        };
+        Ok(ModelReply {
+            text,
+            finish: Finish::Complete,
+            usage,
+            model: model.to_owned(),
+        })
+    }
+}
