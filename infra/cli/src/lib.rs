@@ -1,7 +1,12 @@
 //! The operator's program, as a library: the local AWS, the phone and the commands.
 
 pub mod aws;
+pub mod client;
+pub mod commands;
 pub mod dynamo;
+pub mod forget;
+pub mod local;
 pub mod phone;
 pub mod poller;
+pub mod say;
 pub mod sqs;

@@ -115,6 +115,14 @@ impl Roster {
             .unwrap_or_default()
     }
 
+    /// The longest ceiling in use: what has waited longer than that is for the sweeper.
+    pub fn ceiling_max(&self) -> Duration {
+        self.agents()
+            .map(|agent| agent.timing.ceiling)
+            .max()
+            .unwrap_or_default()
+    }
+
     /// Refuses agents whose window is smaller than the delay of the queue of ticks: they would answer
     /// later than they promise. Each error is one line.
     pub fn check_delay(&self, delay: Duration) -> Result<(), Vec<String>> {

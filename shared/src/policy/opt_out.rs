@@ -7,12 +7,16 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::domain::{Event, OptOut};
 
-/// Lower case, without accents, without what stands around the words: `" PARÁR!! "` gives `parar`.
+/// Lower case, plain letters, one space between words: how words are compared.
+pub fn plain(text: &str) -> String {
+    let letters = text.nfkd().filter(|c| !is_combining_mark(*c));
+    let lower: String = letters.flat_map(char::to_lowercase).collect();
+    lower.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// [`plain`], and without what stands around the words: `" PARÁR!! "` gives `parar`.
 pub fn fold(text: &str) -> String {
-    text.nfkd()
-        .filter(|c| !is_combining_mark(*c))
-        .flat_map(char::to_lowercase)
-        .collect::<String>()
+    plain(text)
         .trim_matches(|c: char| !c.is_alphanumeric())
         .to_owned()
 }

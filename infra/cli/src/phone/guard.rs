@@ -10,11 +10,7 @@ use super::answer::refuse;
 use super::routes::PhoneState;
 
 /// Refuses requests that a foreign page may have made.
-pub(super) async fn check(
-    State(state): State<PhoneState>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub async fn check(State(state): State<PhoneState>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = text(headers, header::HOST).unwrap_or_default();
     if state.loopback && !is_loopback(host) {

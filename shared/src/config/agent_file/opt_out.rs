@@ -1,7 +1,7 @@
 //! The words that opt a person out.
 
 use super::document::Document;
-use super::place::plain;
+use crate::policy::opt_out::plain;
 
 /// What people write to be left alone. "cancelar" is not among them: it is mostly about an appointment.
 const OPT_OUT_WORDS: [&str; 7] = [
@@ -25,7 +25,7 @@ pub(super) fn read(file: &mut Document<'_>) -> Vec<String> {
     }
     let mut words: Vec<String> = Vec::new();
     for item in found.value {
-        let word = folded(&item.value);
+        let word = plain(&item.value);
         let problem = if !word.chars().any(char::is_alphanumeric) {
             "holds a word without a letter; for instance \"parar\"".to_owned()
         } else if !word.chars().all(|c| c.is_alphanumeric() || c == ' ') {
@@ -51,11 +51,6 @@ pub(super) fn read(file: &mut Document<'_>) -> Vec<String> {
     words
 }
 
-/// A word as it is compared: lower case, plain letters, one space between words.
-fn folded(text: &str) -> String {
-    plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,7 +63,7 @@ mod tests {
             ("Ｓｔｏｐ", "stop"),
             ("  ", ""),
         ] {
-            assert_eq!(folded(written), word);
+            assert_eq!(plain(written), word);
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use std::sync::LazyLock;
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-
 use crate::config::nearest::nearest;
+use crate::policy::opt_out::plain;
 
 /// `pt-BR` of `PT-br`; an error says what is wrong and what may have been meant.
 pub(super) fn language(text: &str) -> Result<String, String> {
@@ -103,15 +101,6 @@ pub(super) fn time_zone(text: &str) -> Result<String, String> {
             "{text:?} is not a known time zone; one looks like \"America/Sao_Paulo\" or \"UTC\""
         ),
     })
-}
-
-/// Lower case without accents.
-pub(super) fn plain(text: &str) -> String {
-    text.trim()
-        .nfkd()
-        .filter(|c| !is_combining_mark(*c))
-        .flat_map(char::to_lowercase)
-        .collect()
 }
 
 #[cfg(test)]

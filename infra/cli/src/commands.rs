@@ -1,0 +1,322 @@
+//! The commands and what each is given. Exit codes: 0 done, 1 it failed or a check found mistakes, 2 wrong arguments.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+use recado::adapters::clock::SystemClock;
+use recado::adapters::demo::DemoModel;
+use recado::adapters::logging::{self, Form};
+use recado::adapters::openai::{FixedKey, OpenAiModel, OpenAiSettings};
+use recado::config::agent_file;
+use recado::config::roster::Roster;
+use recado::config::settings::{Channel, Environment, LocalSettings, ModelAccess, SettingsError};
+use recado::ports::{Clock as _, Model};
+
+use crate::aws::{self, Data};
+use crate::local::{LocalRun, Options};
+use crate::say::{self, Burst};
+use crate::{client, forget};
+
+/// Any failure that ends a command.
+pub type Failure = Box<dyn Error + Send + Sync>;
+
+/// How long the demo model pretends to think.
+const DEMO_LATENCY: Duration = Duration::from_millis(300);
+
+/// An AI agent on WhatsApp that waits until a thought is finished, remembers, and answers once.
+#[derive(Debug, Parser)]
+#[command(name = "recado", version, args_conflicts_with_subcommands = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start everything in this process, with a phone to write from (what happens without a command).
+    Run(RunArguments),
+    /// Write one burst of messages and wait for the answer.
+    Say(SayArguments),
+    /// Check an agent file: every mistake with its line.
+    Agent {
+        #[command(subcommand)]
+        command: AgentCommand,
+    },
+    /// Forget everything about a person.
+    Forget(ForgetArguments),
+    /// Serve the local AWS alone: DynamoDB and SQS on one port.
+    Aws(AwsArguments),
+}
+
+#[derive(Debug, Args)]
+struct RunArguments {
+    /// Port on 127.0.0.1; 0 takes a free one [default: `RECADO_PORT` or 8787].
+    #[arg(long)]
+    port: Option<u16>,
+    /// Keep nothing on disk.
+    #[arg(long)]
+    ephemeral: bool,
+}
+
+#[derive(Debug, Args)]
+struct SayArguments {
+    /// Print one JSON object instead of a timeline.
+    #[arg(long)]
+    json: bool,
+    /// Milliseconds between one message and the next.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    gap_ms: u64,
+    /// Who writes: digits with the country code.
+    #[arg(long, default_value = "5511900000001", value_name = "P")]
+    phone: String,
+    /// In a process of its own that keeps nothing.
+    #[arg(long)]
+    ephemeral: bool,
+    /// The messages, one argument each.
+    #[arg(required = true, value_name = "TEXT")]
+    texts: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct ForgetArguments {
+    /// Whom: digits with the country code.
+    #[arg(long, value_name = "P")]
+    phone: String,
+    /// Do it; without this it only says what would be done.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
+struct AwsArguments {
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, default_value_t = 8788)]
+    port: u16,
+    /// Keep the tables in this file; without it they are gone at the end.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum AgentCommand {
+    /// Tell every mistake of a file with its line; exit code 1 where there is one.
+    Check {
+        /// The agent file (TOML).
+        file: PathBuf,
+    },
+}
+
+/// Performs a command.
+pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
+    match arguments.command.unwrap_or(Command::Run(arguments.run)) {
+        Command::Run(arguments) => run(arguments).await,
+        Command::Say(arguments) => say(arguments).await,
+        Command::Agent {
+            command: AgentCommand::Check { file },
+        } => check(&file),
+        Command::Forget(arguments) => forget(arguments).await,
+        Command::Aws(arguments) => serve_aws(arguments).await,
+    }
+}
+
+/// Prints why a command failed: one line, or one for each mistake in the settings.
+pub fn complain(error: &(dyn Error + 'static)) {
+    if let Some(settings) = error.downcast_ref::<SettingsError>() {
+        for line in &settings.lines {
+            print_error(&format!("recado: {line}"));
+        }
+        return;
+    }
+    let mut line = format!("recado: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        line = format!("{line}: {cause}");
+        source = cause.source();
+    }
+    print_error(&line);
+}
+
+/// Settings, with their warnings shown and the log begun.
+fn settings() -> Result<LocalSettings, Failure> {
+    let settings = LocalSettings::read(&Environment::of_process())?;
+    logging::init(Form::Text, Some(&settings.log));
+    for warning in &settings.warnings {
+        print_error(&format!("recado: {warning}"));
+    }
+    Ok(settings)
+}
+
+/// What a process of its own is made of.
+fn options(
+    settings: &LocalSettings,
+    port: u16,
+    folder: Option<PathBuf>,
+) -> Result<Options, Failure> {
+    if matches!(settings.channel, Channel::Meta(_)) {
+        return Err(
+            "RECADO_CHANNEL=meta: a local run serves the phone only as yet; \
+                    unset it or set RECADO_CHANNEL=phone"
+                .into(),
+        );
+    }
+    let agents = Roster::load(&settings.agent_files, &settings.overrides)
+        .map_err(|lines| SettingsError { lines })?;
+    let model: Arc<dyn Model> = match &settings.model {
+        ModelAccess::Demo => Arc::new(DemoModel::new(DEMO_LATENCY)),
+        ModelAccess::Api { base_url, key } => {
+            let access = OpenAiSettings {
+                base: base_url.clone(),
+                ..OpenAiSettings::default()
+            };
+            Arc::new(OpenAiModel::new(
+                &access,
+                Arc::new(FixedKey(key.reveal().to_owned())),
+            )?)
+        }
+    };
+    Ok(Options {
+        port,
+        folder,
+        agents: Arc::new(agents),
+        model,
+    })
+}
+
+async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
+    let settings = settings()?;
+    let folder = (!arguments.ephemeral).then(|| settings.data_dir.clone());
+    let port = arguments.port.unwrap_or(settings.port);
+    let run = LocalRun::start(options(&settings, port, folder.clone())?).await?;
+    print_line(&format!("Recado is ready: {}", run.url()));
+    print_line(&match &settings.model {
+        ModelAccess::Demo => {
+            "  model   demo (built in; set RECADO_MODEL_KEY for a real one)".to_owned()
+        }
+        ModelAccess::Api { base_url, .. } => format!("  model   {base_url}"),
+    });
+    print_line(&match &folder {
+        Some(folder) => format!("  memory  {}", folder.display()),
+        None => "  memory  none: gone when this ends".to_owned(),
+    });
+    print_line("  stop    Ctrl-C");
+    stop_signal().await;
+    print_line("Stopping: what is under way ends first.");
+    run.stop().await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
+    let settings = settings()?;
+    let burst = Burst {
+        phone: arguments.phone,
+        texts: arguments.texts,
+        gap: Duration::from_millis(arguments.gap_ms),
+    };
+    let folder = (!arguments.ephemeral).then(|| settings.data_dir.clone());
+    let running = match &folder {
+        Some(folder) => client::running(folder).await,
+        None => None,
+    };
+    let said = if let Some(url) = running {
+        say::say(&url, &burst).await?
+    } else {
+        let run = LocalRun::start(options(&settings, 0, folder)?).await?;
+        let said = say::say(run.url(), &burst).await;
+        run.stop().await?;
+        said?
+    };
+    print_line(&if arguments.json {
+        said.json()
+    } else {
+        said.timeline()
+    });
+    Ok(if said.is_whole() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn forget(arguments: ForgetArguments) -> Result<ExitCode, Failure> {
+    if !arguments.yes {
+        print_line(
+            "This deletes every message, answer, fact and summary of this person for the agent \
+             that answers them. Nothing brings it back. Add --yes to do it.",
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let settings = settings()?;
+    let folder = settings.data_dir.clone();
+    let forgotten = if let Some(url) = client::running(&folder).await {
+        forget::forget(&url, &arguments.phone).await?
+    } else {
+        let run = LocalRun::start(options(&settings, 0, Some(folder))?).await?;
+        let forgotten = forget::forget(run.url(), &arguments.phone).await;
+        run.stop().await?;
+        forgotten?
+    };
+    print_line(&forgotten);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(file: &std::path::Path) -> Result<ExitCode, Failure> {
+    let label = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("{label} cannot be read as UTF-8 text: {error}"))?;
+    let (report, is_right) = agent_file::check_report(&label, &text);
+    print_line(report.trim_end());
+    Ok(if is_right {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
+    logging::init(Form::Text, None);
+    let data = arguments.file.map_or(Data::Memory, Data::File);
+    let aws = aws::serve(arguments.port, &data, Arc::new(|| SystemClock.now().ms())).await?;
+    print_line(&format!(
+        "The local AWS is ready: {} (DynamoDB and SQS)",
+        aws.url()
+    ));
+    print_line(&format!(
+        "  export AWS_ENDPOINT_URL={} AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local",
+        aws.url()
+    ));
+    aws.run(stop_signal()).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Resolves at Ctrl-C, and at the signal that a service manager sends.
+async fn stop_signal() {
+    let interrupted = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = interrupted.await;
+}
+
+#[expect(clippy::print_stdout, reason = "what a command has to say")]
+fn print_line(line: &str) {
+    println!("{line}");
+}
+
+#[expect(clippy::print_stderr, reason = "what a command has to complain of")]
+fn print_error(line: &str) {
+    eprintln!("{line}");
+}

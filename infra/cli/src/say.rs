@@ -1,0 +1,192 @@
+//! `recado say`: one burst through the same way as everybody's, and what became of it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use recado::adapters::clock::SystemClock;
+use recado::domain::Timestamp;
+use recado::ports::Clock as _;
+use reqwest::Client;
+use serde_json::{Value, json};
+
+use crate::client;
+use crate::commands::Failure;
+
+mod timeline;
+
+/// How often is looked whether all is answered.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Beyond the messages' own gaps: give-up time, a ceiling, and some runs.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// What to write.
+pub struct Burst {
+    /// Who writes.
+    pub phone: String,
+    /// The messages.
+    pub texts: Vec<String>,
+    /// Time between one and the next.
+    pub gap: Duration,
+}
+
+/// What became of a burst.
+pub struct Said {
+    /// The messages' ids, in order.
+    ids: Vec<String>,
+    /// Every step of the conversation's story since.
+    steps: Vec<Value>,
+    /// Every message of both sides since, as the phone has them.
+    messages: Vec<Value>,
+    /// What is remembered now.
+    memory: Value,
+}
+
+/// Writes the burst through the instance at `url` and waits until all of it is answered, closed or given up.
+pub async fn say(url: &str, burst: &Burst) -> Result<Said, Failure> {
+    let client = client::client()?;
+    let before = story(&client, url, &burst.phone, 0).await?;
+    let since = before["last"].as_u64().unwrap_or_default();
+    let began = SystemClock.now();
+    let body = json!({
+        "from": burst.phone,
+        "texts": burst.texts,
+        "gap_ms": u64::try_from(burst.gap.as_millis()).unwrap_or(u64::MAX),
+    });
+    let written = client
+        .post(format!("{url}/phone/messages"))
+        .json(&body)
+        .send()
+        .await?;
+    let ids = strings(&client::read(written).await?["ids"]);
+    let gaps = burst.gap * u32::try_from(burst.texts.len()).unwrap_or(u32::MAX);
+    let deadline = began.plus(PATIENCE).plus(gaps);
+    let steps = loop {
+        let told = story(&client, url, &burst.phone, since).await?;
+        let steps = told["steps"].as_array().cloned().unwrap_or_default();
+        if is_over(&ids, &steps) || SystemClock.now() > deadline {
+            break steps;
+        }
+        SystemClock.sleep(LOOK_EVERY).await;
+    };
+    let chat = get(
+        &client,
+        format!("{url}/phone/conversations/{}", burst.phone),
+    )
+    .await?;
+    let messages = chat["messages"].as_array().cloned().unwrap_or_default();
+    let since_began = |message: &Value| message["at"].as_u64() >= Some(began.ms());
+    Ok(Said {
+        ids,
+        steps,
+        messages: messages.into_iter().filter(since_began).collect(),
+        memory: get(&client, format!("{url}/memory/{}", burst.phone)).await?,
+    })
+}
+
+async fn story(client: &Client, url: &str, phone: &str, since: u64) -> Result<Value, Failure> {
+    get(client, format!("{url}/story?since={since}&phone={phone}")).await
+}
+
+async fn get(client: &Client, url: String) -> Result<Value, Failure> {
+    client::read(client.get(url).send().await?).await
+}
+
+fn strings(list: &Value) -> Vec<String> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(|text| Some(text.as_str()?.to_owned()))
+        .collect()
+}
+
+/// Whether every message is answered or closed, and every reply is at rest.
+fn is_over(ids: &[String], steps: &[Value]) -> bool {
+    let named = |name: &'static str| steps.iter().filter(move |step| step["step"] == name);
+    let answered: BTreeSet<String> = named("committed")
+        .flat_map(|step| strings(&step["messages"]))
+        .collect();
+    let closed: u64 = named("closed")
+        .filter_map(|step| step["count"].as_u64())
+        .sum();
+    let open = ids.iter().filter(|id| !answered.contains(*id)).count();
+    if u64::try_from(open).unwrap_or(u64::MAX) > closed {
+        return false;
+    }
+    named("committed").all(|committed| {
+        let reply = &committed["reply"];
+        named("sent")
+            .chain(named("send_unknown"))
+            .any(|step| step["reply"] == *reply)
+            || named("send_refused").any(|s| s["reply"] == *reply && s["again"] == false)
+    })
+}
+
+impl Said {
+    fn named(&self, name: &'static str) -> impl Iterator<Item = &Value> {
+        self.steps.iter().filter(move |step| step["step"] == name)
+    }
+
+    /// Whether every message is answered (or closed for a reason).
+    pub fn is_whole(&self) -> bool {
+        is_over(&self.ids, &self.steps)
+    }
+
+    fn replies(&self) -> Vec<&Value> {
+        self.messages
+            .iter()
+            .filter(|message| message["side"] == "agent")
+            .collect()
+    }
+
+    /// From the last message's arrival to the last reply's acceptance.
+    fn waited_ms(&self) -> Option<u64> {
+        let arrived = self.named("received").filter(|step| step["fresh"] == true);
+        let arrived = arrived.filter_map(|step| step["at"].as_u64()).max()?;
+        let sent = self
+            .named("sent")
+            .filter_map(|step| step["at"].as_u64())
+            .max()?;
+        u64::try_from(
+            Timestamp::from_ms(sent)
+                .since(Timestamp::from_ms(arrived))
+                .as_millis(),
+        )
+        .ok()
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.replies()
+            .iter()
+            .filter_map(|reply| reply["text"].as_str())
+            .collect()
+    }
+
+    /// One JSON object.
+    pub fn json(&self) -> String {
+        let calls = self.named("model_called").chain(self.named("model_failed"));
+        let (answers, others): (Vec<&Value>, Vec<&Value>) =
+            calls.partition(|step| step["purpose"] == "answer");
+        let turns: Vec<Value> = self
+            .named("committed")
+            .map(|step| json!({ "reply": step["reply"], "messages": step["messages"].as_array().map(Vec::len) }))
+            .collect();
+        let said = json!({
+            "events": self.named("received").filter(|step| step["fresh"] == true).count(),
+            "turns": turns.len(),
+            "model_calls": answers.len(),
+            "compaction_calls": others.len(),
+            "sends": self.replies().len(),
+            "closed": self.named("closed").filter_map(|step| step["count"].as_u64()).sum::<u64>(),
+            "reply": self.texts().last(),
+            "replies": self.texts(),
+            "batches": turns,
+            "waited_ms": self.waited_ms(),
+            "answered": self.is_whole(),
+            "memory": self.memory,
+        });
+        format!("{said:#}")
+    }
+
+    /// The story for a person to read.
+    pub fn timeline(&self) -> String {
+        timeline::print(self)
+    }
+}
