@@ -612,10 +612,14 @@ async fn the_page_brings_a_strict_policy_and_nothing_inline() {
     for path in [
         "/",
         "/page.css",
-        "/page.js",
-        "/words.js",
-        "/timeline.js",
         "/icon.svg",
+        "/page.js",
+        "/chat.js",
+        "/memory.js",
+        "/now.js",
+        "/timeline.js",
+        "/turns.js",
+        "/words.js",
     ] {
         let answer = bench.http.get(bench.url(path)).send().await.unwrap();
         assert_eq!(answer.status(), 200, "{path}");

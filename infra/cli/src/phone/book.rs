@@ -91,7 +91,7 @@ pub struct Book {
     by_id: HashMap<String, usize>,
     by_phone: BTreeMap<Phone, Vec<usize>>,
     by_reply: HashMap<String, Vec<usize>>,
-    by_bsuid: HashMap<String, Phone>,
+    by_contact: HashMap<String, Phone>,
 }
 
 impl Book {
@@ -127,8 +127,9 @@ impl Book {
         let index = self.messages.len();
         self.by_id.insert(message.id.clone(), index);
         if !self.by_phone.contains_key(&message.phone) {
-            self.by_bsuid
-                .insert(people::bsuid(&message.phone), message.phone.clone());
+            for id in people::contact_ids(&message.phone) {
+                self.by_contact.insert(id, message.phone.clone());
+            }
         }
         self.by_phone
             .entry(message.phone.clone())
@@ -224,9 +225,9 @@ impl Book {
         self.messages.get(*index)
     }
 
-    /// Whose BSUID this is.
-    pub fn phone_of(&self, bsuid: &str) -> Option<&Phone> {
-        self.by_bsuid.get(bsuid)
+    /// Whose id this is: a BSUID or a phone in canonical form.
+    pub fn phone_of(&self, id: &str) -> Option<&Phone> {
+        self.by_contact.get(id)
     }
 }
 

@@ -46,11 +46,21 @@ pub fn name(phone: &Phone) -> &'static str {
         .unwrap_or("Ana")
 }
 
-/// Whether a contact of the back end is this phone's owner. A contact is named by a phone in canonical form or by
-/// a BSUID; a later life of the same id carries a suffix (`~2`).
+/// The ids that a contact of the back end may have for this phone's owner.
+pub fn contact_ids(phone: &Phone) -> [String; 2] {
+    [identity::canonical(phone).to_string(), bsuid(phone)]
+}
+
+/// Whether a contact of the back end is this phone's owner.
 pub fn is_contact(phone: &Phone, contact: &str) -> bool {
-    let id = contact.split_once('~').map_or(contact, |(id, _)| id);
-    id == identity::canonical(phone).as_str() || id == bsuid(phone)
+    contact_ids(phone)
+        .iter()
+        .any(|id| id == first_life(contact))
+}
+
+/// A contact's id without the suffix (`~2`) that a later life carries.
+pub fn first_life(contact: &str) -> &str {
+    contact.split_once('~').map_or(contact, |(id, _)| id)
 }
 
 fn number_from(purpose: &str, phone: &Phone) -> u64 {

@@ -247,9 +247,9 @@ impl Phone {
         self.inner.changes.subscribe()
     }
 
-    /// Whose BSUID this is, where they have written before.
-    pub(super) fn phone_of(&self, bsuid: &str) -> Option<Number> {
-        self.inner.read(|book| book.phone_of(bsuid).cloned())
+    /// Whose id this is, a BSUID or a phone in canonical form, where they have written before.
+    pub(super) fn phone_of(&self, id: &str) -> Option<Number> {
+        self.inner.read(|book| book.phone_of(id).cloned())
     }
 
     fn wake(&self, phone: &Number) {

@@ -45,12 +45,7 @@ pub struct PhoneState {
 /// router, and they are then not behind the phone's guard.
 pub fn router(state: PhoneState) -> Router {
     Router::new()
-        .route("/", get(page::index))
-        .route("/page.css", get(page::style))
-        .route("/page.js", get(page::script))
-        .route("/words.js", get(page::words))
-        .route("/timeline.js", get(page::timeline))
-        .route("/icon.svg", get(page::icon))
+        .merge(page::routes())
         .route("/phone/messages", post(write))
         .route("/phone/replies/{reply}", get(find_reply))
         .route("/phone/conversations", get(conversations))
@@ -70,12 +65,11 @@ impl PhoneState {
     /// A step as JSON, with the `phone` it belongs to where that is known.
     pub(super) fn step_json(&self, told: &Told, asked_for: Option<&Number>) -> Value {
         let mut fields = step_json::told(told);
-        let contact = told.conversation.contact.as_str();
-        let id = contact.split_once('~').map_or(contact, |(id, _)| id);
+        let id = people::first_life(told.conversation.contact.as_str());
         let phone = asked_for
             .cloned()
-            .or_else(|| Number::parse(id).ok())
-            .or_else(|| self.phone.phone_of(id));
+            .or_else(|| self.phone.phone_of(id))
+            .or_else(|| Number::parse(id).ok());
         fields.insert("phone".to_owned(), json!(phone));
         Value::Object(fields)
     }
