@@ -9,21 +9,21 @@
 //! webhooks; `provider` ties these together and `courier` delivers; `graph` is the send endpoint; `story` and
 //! `step_json` tell each conversation's steps; `live` streams them; `guard` and `routes` are the HTTP side.
 
-pub mod answer;
-pub mod book;
-pub mod courier;
-pub mod envelope;
-pub mod graph;
-pub mod guard;
-pub mod live;
-pub mod memory;
-pub mod page;
+mod answer;
+mod book;
+mod courier;
+mod envelope;
+mod graph;
+mod guard;
+mod live;
+mod memory;
+mod page;
 pub mod people;
-pub mod provider;
-pub mod records;
-pub mod routes;
+mod provider;
+mod records;
+mod routes;
 pub mod step_json;
-pub mod story;
+mod story;
 
 pub use book::{ChatMessage, Progress, Side};
 pub use memory::{MemoryReader, MemoryUnavailable};

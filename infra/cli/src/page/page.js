@@ -16,7 +16,8 @@ $("try").textContent = words.tryIt(words.tryBurst);
 
 const people = new Map();
 let phone = null;
-let turns = new Turns();
+let pace = null;
+let turns = new Turns(pace);
 let seen = 0;
 let clockAhead = 0;
 let source = null;
@@ -94,7 +95,7 @@ async function open(number) {
 
 function beginStory() {
   timeline.clear();
-  turns = new Turns();
+  turns = new Turns(pace);
   seen = 0;
   now.show(turns.now());
 }
@@ -117,6 +118,7 @@ async function load() {
     $("chat-face").className = `face f${hue(of)}`;
     conversation.messages.forEach((message) => chat.put(message));
     chat.leavingLast();
+    turns.pace = pace = { window: story.window_ms, ceiling: story.ceiling_ms };
     story.steps.forEach(take);
     readFromBefore(conversation.messages, story.steps);
     $("welcome").hidden = !chat.isEmpty;

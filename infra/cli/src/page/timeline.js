@@ -86,7 +86,7 @@ export class Timeline {
 
   head(turn) {
     const parts = [];
-    const count = turn.messages.length || turn.received || 0;
+    const count = turn.messages.length || turn.pending.length;
     if (turn.memory) parts.push(words.turn.memory);
     else if (count) parts.push(words.turn.messages(count));
     if (turn.waited !== undefined) parts.push(words.turn.answered, seconds(turn.waited));
@@ -101,18 +101,19 @@ export class Timeline {
     const what = element("span", "what", element("strong", "", title));
     const line = element("li", row.step, offset, what);
     if (detail) what.append(element("span", "detail", detail));
-    if (row.step === "held") this.wait(row, what, index === turn.rows.length - 1, card);
+    if (row.step === "held") this.wait(row, what, turn.rows[index + 1], card);
     if (row.step === "received" && !row.fresh) line.classList.add("faint");
     return line;
   }
 
   // A wait says until when, how often it was made longer, and while it lasts shows a bar.
-  wait(row, what, isLast, card) {
+  wait(row, what, next, card) {
     const until = say.until(hourMinuteSecond(row.until));
     const times = row.times > 1 ? ` · ${say.times(row.times - 1)}` : "";
-    what.firstChild.textContent = isLast ? say.holding : `${say.held} ${seconds(row.until - row.at)}`;
+    const waited = next && Math.min(row.until, next.at) - row.at;
+    what.firstChild.textContent = next ? `${say.held} ${seconds(waited)}` : say.holding;
     what.append(element("span", "detail", until + times));
-    if (!isLast) return;
+    if (next) return;
     const fill = element("div");
     what.append(element("div", "bar", fill));
     this.waits.set(card, { fill, from: row.at, until: row.until });

@@ -5,28 +5,44 @@ const ENDS = new Set(["sent", "send_unknown", "closed", "forgotten"]);
 const MEMORY = new Set(["compacted", "compaction_refused"]);
 
 export class Turns {
-  constructor() {
+  // The agent's window and ceiling in milliseconds: the first look at a conversation comes at the end of the window,
+  // so until then the wait is known from the messages alone.
+  constructor(pace) {
     this.all = [];
+    this.arrivals = new Map();
+    this.pace = pace;
   }
 
   // Takes one step in; gives the turn it belongs to.
   add(step) {
     const turn = this.turnOf(step);
-    const row = turn.rows.at(-1);
-    const before = turn.rows.findLast((it) => it.step === "held");
-    if (step.step === "held" && before?.reason === step.reason && this.isOneWait(turn, before)) {
-      // A wait that is only made longer stays one line.
-      turn.rows = turn.rows.filter((it) => it !== before);
-      turn.rows.push({ ...step, times: (before.times ?? 1) + 1 });
-    } else if (!(step.step === "claimed" && row?.step === "claimed" && row.reply === step.reply)) {
-      turn.rows.push(step);
-    }
     this.account(turn, step);
+    if (step.step === "held" && step.reason === "window") this.wait(turn, step);
+    else turn.rows.push(step);
+    if (step.step === "received" && step.fresh) this.waitFrom(turn, step);
     return turn;
   }
 
-  isOneWait(turn, held) {
-    return turn.rows.slice(turn.rows.indexOf(held) + 1).every((it) => it.step === "received");
+  // A message begins the wait or makes it longer, unless a pause of another kind is under way.
+  waitFrom(turn, { at, seq }) {
+    const before = turn.rows.findLast((row) => row.step !== "received");
+    const isPaused = before?.step === "held" && before.reason !== "window";
+    if (!this.pace || isPaused) return;
+    const until = Math.min(at + this.pace.window, turn.pending[0] + this.pace.ceiling);
+    this.wait(turn, { step: "held", reason: "window", at, until, seq, restarts: true });
+  }
+
+  // One wait stays one line, however often it is made longer.
+  wait(turn, held) {
+    const before = turn.rows.findLast((row) => row.step === "held");
+    const isSame = before?.reason === "window" && rowsAfter(turn, before).every((row) => row.step === "received");
+    if (!isSame) {
+      turn.rows.push({ ...held, times: 1 });
+      return;
+    }
+    turn.rows = turn.rows.filter((row) => row !== before);
+    const at = held.restarts ? held.at : before.at;
+    turn.rows.push({ ...held, at, times: before.times + (held.restarts ? 1 : 0) });
   }
 
   turnOf(step) {
@@ -42,32 +58,41 @@ export class Turns {
   }
 
   begin(step, memory) {
-    const turn = { at: step.at, memory, rows: [], messages: [], agent: step.agent, done: false };
+    const turn = { at: step.at, memory, rows: [], messages: [], pending: [], taken: [], done: false };
     this.all.push(turn);
     return turn;
   }
 
   account(turn, step) {
     if (step.step === "received" && step.fresh) {
-      turn.lastMessageAt = step.at;
-      turn.received = (turn.received ?? 0) + 1;
+      this.arrivals.set(step.message, step.at);
+      turn.pending.push(step.at);
     }
     if (step.step === "claimed") {
       turn.reply = step.reply;
       turn.messages = step.messages;
+      turn.taken = turn.pending.splice(0);
     }
-    if (step.step === "superseded" || step.step === "fenced") turn.reply = null;
+    if (step.step === "superseded" || step.step === "fenced") {
+      turn.reply = null;
+      turn.pending.unshift(...turn.taken.splice(0));
+      turn.messages = [];
+    }
     if (step.step === "committed") {
       turn.reply = step.reply;
       turn.committed = true;
       turn.messages = step.messages;
     }
-    if (step.step === "sent") turn.waited = step.at - (turn.lastMessageAt ?? turn.at);
-    const isOver = ENDS.has(step.step) || MEMORY.has(step.step) || (step.step === "send_refused" && !step.again);
-    if (isOver) {
-      turn.done = true;
-      turn.endedAt = step.at;
-    }
+    if (step.step === "sent") turn.waited = step.at - this.lastArrival(turn);
+    const isRefused = step.step === "send_refused" && !step.again;
+    const isFailedCompaction = step.step === "model_failed" && turn.memory;
+    if (ENDS.has(step.step) || MEMORY.has(step.step) || isRefused || isFailedCompaction) turn.done = true;
+  }
+
+  // When the last of the messages came that this turn answers.
+  lastArrival(turn) {
+    const arrivals = turn.messages.map((id) => this.arrivals.get(id)).filter(Boolean);
+    return arrivals.length ? Math.max(...arrivals) : turn.at;
   }
 
   // What is going on: a mood, its words' arguments, and for a wait its two ends.
@@ -102,6 +127,10 @@ export class Turns {
         return { mood: "wait", word: "received", since: row.at };
     }
   }
+}
+
+function rowsAfter(turn, row) {
+  return turn.rows.slice(turn.rows.indexOf(row) + 1);
 }
 
 function heldNow(row) {

@@ -135,7 +135,7 @@ impl Phone {
         })
     }
 
-    /// Delivers what the log says was not delivered yet: texts first of all, and statuses.
+    /// Delivers what the log says was not delivered yet: texts and statuses. Call it once, when the webhook is served.
     pub fn start(&self) {
         let (phones, untold) = self
             .inner
@@ -148,7 +148,8 @@ impl Phone {
         }
     }
 
-    /// Ends all deliveries and live streams; what was not delivered stays in the log.
+    /// Ends all deliveries and live streams; what was not delivered stays in the log. Call it before a server waits
+    /// for its connections to end: a live stream does not end by itself.
     pub fn close(&self) {
         self.inner.closed.send_replace(true);
     }
@@ -279,9 +280,7 @@ impl Inner {
     /// Writes records down, then takes them into account and tells the listeners.
     pub(super) fn keep_all(&self, records: Vec<Record>) -> Result<(), PhoneError> {
         let mut kept = self.kept();
-        kept.log
-            .append_all(&records)
-            .map_err(PhoneError::Unwritable)?;
+        kept.log.append(&records).map_err(PhoneError::Unwritable)?;
         for record in records {
             self.tell(kept.book.apply(record));
         }

@@ -106,13 +106,8 @@ impl Log {
         ))
     }
 
-    /// Writes one record, all of it or nothing.
-    pub fn append(&mut self, record: &Record) -> io::Result<()> {
-        self.append_all(std::slice::from_ref(record))
-    }
-
     /// Writes several records, all of them or nothing.
-    pub fn append_all(&mut self, records: &[Record]) -> io::Result<()> {
+    pub fn append(&mut self, records: &[Record]) -> io::Result<()> {
         let Some(disk) = &mut self.file else {
             return Ok(());
         };
@@ -172,13 +167,13 @@ mod tests {
         let path = folder.path().join("phone.jsonl");
         let (mut log, before) = Log::open(&path).unwrap();
         assert!(before.is_empty());
-        log.append_all(&[wrote("a"), wrote("b")]).unwrap();
+        log.append(&[wrote("a"), wrote("b")]).unwrap();
         let progressed = Record::Progressed {
             id: "a".to_owned(),
             progress: Progress::Delivered,
             at: Timestamp::from_ms(2),
         };
-        log.append(&progressed).unwrap();
+        log.append(std::slice::from_ref(&progressed)).unwrap();
         let (_, after) = Log::open(&path).unwrap();
         assert!(after == [wrote("a"), wrote("b"), progressed]);
     }
@@ -188,13 +183,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("phone.jsonl");
         let (mut log, _) = Log::open(&path).unwrap();
-        log.append(&wrote("a")).unwrap();
+        log.append(&[wrote("a")]).unwrap();
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(br#"{"v":1,"type":"wrote","id":"torn"#)
             .unwrap();
         let (mut log, records) = Log::open(&path).unwrap();
         assert!(records == [wrote("a")]);
-        log.append(&wrote("b")).unwrap();
+        log.append(&[wrote("b")]).unwrap();
         let (_, records) = Log::open(&path).unwrap();
         assert!(records == [wrote("a"), wrote("b")]);
     }

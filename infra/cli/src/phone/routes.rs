@@ -37,6 +37,10 @@ pub struct PhoneState {
     pub story: Arc<Story>,
     /// What is remembered of each person.
     pub memory: Arc<dyn MemoryReader>,
+    /// The agent's window: the page counts down by it, for the first look at a conversation comes only at its end.
+    pub window: Duration,
+    /// The agent's ceiling.
+    pub ceiling: Duration,
     /// Whether the server listens on this machine only; then other host names are refused.
     pub loopback: bool,
 }
@@ -203,8 +207,14 @@ async fn story(
         "now": chapter.now,
         "last": chapter.last,
         "complete": chapter.complete,
+        "window_ms": milliseconds(state.window),
+        "ceiling_ms": milliseconds(state.ceiling),
         "steps": steps,
     })))
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 async fn story_live(
