@@ -92,10 +92,10 @@ pub fn router(
     let ingest = Arc::new(Ingest {
         world: world.clone(),
         channels: Channels {
-            meta: MetaSecrets {
+            meta: Arc::new(MetaSecrets {
                 app_secrets: vec![secrets.app_secret.clone()],
                 verify_token: secrets.verify_token.clone(),
-            },
+            }),
         },
     });
     let operator = Router::new()
