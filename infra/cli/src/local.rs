@@ -104,7 +104,8 @@ impl LocalRun {
         let sdk = queues::sdk_config();
         let opened = table::open(&sdk, aws.dynamodb_url(), Arc::clone(&hasher)).await?;
         let delay = options.agents.window_min();
-        let grace = recado_sweeper::grace(options.agents.ceiling_max());
+        let ceiling = options.agents.ceiling_max();
+        let grace = recado_sweeper::grace(ceiling);
         let queues = queues::open(&sdk, aws.sqs_url(), delay, Arc::clone(&hasher)).await?;
         let world = World {
             store: Arc::new(opened),
@@ -123,6 +124,8 @@ impl LocalRun {
             phone: phone.clone(),
             story,
             memory,
+            window: delay,
+            ceiling,
             loopback: true,
         };
         let folder = options

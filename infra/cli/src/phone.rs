@@ -14,7 +14,7 @@ mod book;
 mod courier;
 mod envelope;
 mod graph;
-mod guard;
+pub mod guard;
 mod live;
 mod memory;
 mod page;
