@@ -21,12 +21,51 @@ impl LogJournal {
 impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
-        let agent = conversation.agent.as_str();
-        write(&hash, agent, step);
+        if !warn(&hash, step) {
+            write(&hash, conversation.agent.as_str(), step);
+        }
     }
 }
 
-/// One line. Message ids hold a phone, so messages are only counted.
+/// A line for what an operator should see. Yields whether `step` is of that kind.
+fn warn(hash: &str, step: &Step) -> bool {
+    match step {
+        Step::ModelFailed {
+            model,
+            purpose,
+            class,
+            reason,
+        } => tracing::warn!(
+            conversation.hash = hash,
+            model,
+            purpose = ?purpose,
+            class = ?class,
+            reason,
+            "model failed"
+        ),
+        Step::SendRefused { reply, code, again } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            code,
+            again,
+            "provider refused a reply"
+        ),
+        Step::SendUnknown { reply } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            "no one knows whether the provider has this reply"
+        ),
+        Step::CompactionRefused { reason } => tracing::warn!(
+            conversation.hash = hash,
+            reason,
+            "a compaction was not good enough; nothing changed"
+        ),
+        _ => return false,
+    }
+    true
+}
+
+/// A line for what goes as it should. Message ids hold a phone, so messages are only counted.
 fn write(hash: &str, agent: &str, step: &Step) {
     macro_rules! line {
         ($message:literal, $($fields:tt)*) => {
@@ -60,20 +99,6 @@ fn write(hash: &str, agent: &str, step: &Step) {
             output_tokens = usage.output,
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
         ),
-        Step::ModelFailed {
-            model,
-            purpose,
-            class,
-            reason,
-        } => tracing::warn!(
-            conversation.hash = hash,
-            agent.id = agent,
-            model,
-            purpose = ?purpose,
-            class = ?class,
-            reason,
-            "model failed"
-        ),
         Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
         Step::Committed {
             reply,
@@ -84,18 +109,6 @@ fn write(hash: &str, agent: &str, step: &Step) {
         }
         Step::Fenced { reply } => line!("commit refused: the run was fenced", turn = %reply),
         Step::Sent { reply } => line!("reply sent", turn = %reply),
-        Step::SendRefused { reply, code, again } => tracing::warn!(
-            conversation.hash = hash,
-            turn = %reply,
-            code,
-            again,
-            "provider refused a reply"
-        ),
-        Step::SendUnknown { reply } => tracing::warn!(
-            conversation.hash = hash,
-            turn = %reply,
-            "no one knows whether the provider has this reply"
-        ),
         Step::Closed { events, reason } => {
             line!(
                 "messages closed without an answer",
@@ -104,12 +117,11 @@ fn write(hash: &str, agent: &str, step: &Step) {
             );
         }
         Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
-        Step::CompactionRefused { reason } => tracing::warn!(
-            conversation.hash = hash,
-            reason,
-            "a compaction was not good enough; nothing changed"
-        ),
         Step::Forgotten { items } => line!("person forgotten", items = items),
+        Step::ModelFailed { .. }
+        | Step::SendRefused { .. }
+        | Step::SendUnknown { .. }
+        | Step::CompactionRefused { .. } => {}
     }
 }
 
