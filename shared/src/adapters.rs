@@ -1,5 +1,6 @@
 //! The outside: AWS, providers and models, behind the ports.
 
+pub mod absent;
 pub mod chance;
 pub mod clock;
 pub mod demo;

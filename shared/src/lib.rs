@@ -2,7 +2,7 @@
 //!
 //! Read top to bottom, the modules follow a message: `domain` is what the system is about and `policy` what it
 //! decides, both pure; `ports` is every IO it can do; `flow` is the way of a message over those ports; `adapters`
-//! are AWS, providers and models; `config` is what an installation sets.
+//! are AWS, providers and models; `config` is what an installation sets, and `installation` makes the one of the other.
 
 pub mod error;
 
@@ -15,3 +15,5 @@ pub mod flow;
 
 pub mod adapters;
 pub mod config;
+
+pub mod installation;

@@ -4,6 +4,7 @@
 //! 2xx only after every event is in the table and its tick in the queue; 5xx for what was not stored, and the
 //! provider's retry completes only that. No answer holds anything of a person.
 
+pub mod gateway;
 mod secrets;
 
 use base64::Engine;
@@ -75,17 +76,16 @@ impl Ingest {
         .unwrap_or_else(|refusal| refusal)
     }
 
+    /// Where the token does not match, the operator may have put another one there just now.
     async fn meta_handshake(&self, request: &Request) -> Result<Response, Response> {
-        let secrets = self
-            .channels
-            .meta
-            .current()
-            .await
-            .map_err(|error| unknown_secrets(&error))?;
-        let challenge = handshake(&request.query, &secrets.verify_token).ok_or_else(|| {
-            let why = "hub.verify_token is not the one configured, or hub.mode is not subscribe";
-            Response::error(403, why)
-        })?;
+        let channel = &self.channels.meta;
+        let mut secrets = channel.current().await.map_err(|e| unknown_secrets(&e))?;
+        let mut challenge = handshake(&request.query, &secrets.verify_token);
+        if challenge.is_none() {
+            secrets = channel.renewed().await.map_err(|e| unknown_secrets(&e))?;
+            challenge = handshake(&request.query, &secrets.verify_token);
+        }
+        let challenge = challenge.ok_or_else(|| refused_handshake(&secrets))?;
         Ok(Response::new(200, "text/plain", challenge))
     }
 
@@ -98,29 +98,20 @@ impl Ingest {
         Ok(answer(ingest(&self.world, parsed.events).await))
     }
 
-    /// A signature that does not match may be of a secret that is newer than ours: it is tried once with secrets
-    /// read again.
+    /// A signature that does not match may be of a secret that is newer than ours, and a secret that is not there
+    /// may be there by now: it is tried once with secrets read again.
     async fn verify_meta<'r>(
         &self,
         header: Option<&str>,
         raw: &'r [u8],
     ) -> Result<VerifiedBody<'r>, Response> {
-        let secrets = self
-            .channels
-            .meta
-            .current()
-            .await
-            .map_err(|error| unknown_secrets(&error))?;
-        let first = signature::verify(&secrets.app_secrets, header, raw);
-        if first.as_ref().err() != Some(&SignatureError::Mismatch) {
-            return first.map_err(unsigned);
+        let channel = &self.channels.meta;
+        let secrets = channel.current().await.map_err(|e| unknown_secrets(&e))?;
+        match signature::verify(&secrets.app_secrets, header, raw) {
+            Err(SignatureError::Mismatch | SignatureError::NoSecret) => {}
+            verified => return verified.map_err(unsigned),
         }
-        let renewed = self
-            .channels
-            .meta
-            .renewed()
-            .await
-            .map_err(|error| unknown_secrets(&error))?;
+        let renewed = channel.renewed().await.map_err(|e| unknown_secrets(&e))?;
         signature::verify(&renewed.app_secrets, header, raw).map_err(unsigned)
     }
 }
@@ -158,10 +149,27 @@ fn unknown_secrets(error: &Source) -> Response {
     Response::error(503, "the secrets cannot be read; send the same body again")
 }
 
+/// A token that is not there at all is the operator's to mend; a wrong one is the caller's.
+fn refused_handshake(secrets: &MetaSecrets) -> Response {
+    if secrets.verify_token.is_empty() {
+        tracing::error!(
+            "no verify token is configured, so no handshake can succeed: put a word of your choice under the key \
+             \"meta_verify_token\" of the installation's secret, and the same word in the webhook's settings at Meta"
+        );
+    }
+    Response::error(
+        403,
+        "hub.verify_token is not the one configured, or hub.mode is not subscribe",
+    )
+}
+
 fn unsigned(error: SignatureError) -> Response {
     match error {
         SignatureError::NoSecret => {
-            tracing::error!("no app secret is configured, so no webhook can be trusted");
+            tracing::error!(
+                "no app secret is configured, so no webhook can be trusted: put the Meta app's secret under the \
+                 key \"meta_app_secret\" of the installation's secret"
+            );
             Response::error(503, "no app secret is configured; set it and send again")
         }
         SignatureError::Missing => {

@@ -3,6 +3,8 @@
 //! A tick that has to wait is reported as failed with its visibility set to the moment it is due: it stays at the
 //! head of its group, so the order holds and nothing is sent to our own queue.
 
+pub mod invocation;
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;

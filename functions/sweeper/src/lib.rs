@@ -1,5 +1,7 @@
 //! The sweeper: once a minute, whatever is not at rest for too long gets a fresh tick.
 
+pub mod invocation;
+
 use std::time::Duration;
 
 use recado::flow::sweep::{self, Broom, Swept};

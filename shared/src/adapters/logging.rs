@@ -16,9 +16,11 @@ pub enum Form {
 const DEFAULT_FILTER: &str =
     "warn,recado=info,recado_cli=info,recado_ingest=info,recado_processor=info,recado_sweeper=info";
 
-/// Starts the log. A filter that cannot be read is said to be so and replaced by the default.
+/// Starts the log. `info` asks for the default: ours, without what libraries tell at that level. A filter that cannot be read is said to be so and replaced by the default.
 pub fn init(form: Form, filter: Option<&str>) {
-    let chosen = filter.map(EnvFilter::try_new);
+    let chosen = filter
+        .filter(|filter| *filter != "info")
+        .map(EnvFilter::try_new);
     let is_wrong = matches!(chosen, Some(Err(_)));
     let filter = match chosen {
         Some(Ok(filter)) => filter,

@@ -117,7 +117,7 @@ impl Ticks for SqsTicks {
             .message_body(encode(Job::Tick, conversation))
             .send()
             .await
-            .map_err(|error| failed("sending a tick", "RECADO_TICKS_QUEUE_URL", &error))?;
+            .map_err(|error| failed(&SENDING_A_TICK, &error))?;
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl Ticks for SqsTicks {
             .visibility_timeout(i32::try_from(seconds.min(43_200)).unwrap_or(43_200))
             .send()
             .await
-            .map_err(|error| failed("holding a tick", "RECADO_TICKS_QUEUE_URL", &error))?;
+            .map_err(|error| failed(&HOLDING_A_TICK, &error))?;
         Ok(())
     }
 
@@ -140,29 +140,53 @@ impl Ticks for SqsTicks {
             .message_body(encode(Job::Compaction, conversation))
             .send()
             .await
-            .map_err(|error| {
-                failed(
-                    "asking for a compaction",
-                    "RECADO_COMPACTIONS_QUEUE_URL",
-                    &error,
-                )
-            })?;
+            .map_err(|error| failed(&ASKING_FOR_A_COMPACTION, &error))?;
         Ok(())
     }
 }
 
+/// A request to SQS, for its errors.
+struct Call {
+    operation: &'static str,
+    /// In the words of a role's policy.
+    action: &'static str,
+    /// Names the queue.
+    setting: &'static str,
+}
+
+const SENDING_A_TICK: Call = Call {
+    operation: "sending a tick",
+    action: "sqs:SendMessage",
+    setting: "RECADO_TICKS_QUEUE_URL",
+};
+const HOLDING_A_TICK: Call = Call {
+    operation: "holding a tick",
+    action: "sqs:ChangeMessageVisibility",
+    setting: "RECADO_TICKS_QUEUE_URL",
+};
+const ASKING_FOR_A_COMPACTION: Call = Call {
+    operation: "asking for a compaction",
+    action: "sqs:SendMessage",
+    setting: "RECADO_COMPACTIONS_QUEUE_URL",
+};
+
 /// Keeps the error's kind and code, and says what to do; the request (its body names a person) stays out.
-fn failed<E, R>(operation: &'static str, setting: &str, error: &SdkError<E, R>) -> TicksError
+fn failed<E, R>(call: &Call, error: &SdkError<E, R>) -> TicksError
 where
     E: ProvideErrorMetadata,
 {
+    let Call {
+        operation,
+        action,
+        setting,
+    } = *call;
     let source: Source = match error {
         SdkError::ServiceError(service) => {
             let code = service.err().code().unwrap_or("without a code");
             let advice = if code.contains("NonExistentQueue") || code.contains("DoesNotExist") {
                 format!(": no such queue; check {setting}")
             } else if code.contains("AccessDenied") {
-                ": the function's role lacks this action on the queue".to_owned()
+                format!(": the role needs {action} on the queue of {setting}")
             } else {
                 String::new()
             };

@@ -69,6 +69,24 @@ impl Roster {
         }
     }
 
+    /// Reads agents from texts, each with the name of its file. Each error is one line that starts with that name.
+    pub fn of_texts(files: &[(&str, &str)], overrides: &Overrides) -> Result<Self, Vec<String>> {
+        let mut agents = Vec::new();
+        let mut problems = Vec::new();
+        for (name, text) in files {
+            match agent_file::parse_with(text, overrides) {
+                Ok(agent) => agents.push(agent),
+                Err(mistakes) => problems.extend(lines(name, &mistakes)),
+            }
+        }
+        without_repeats(&mut problems);
+        if problems.is_empty() {
+            Self::new(agents)
+        } else {
+            Err(problems)
+        }
+    }
+
     /// Reads the agents of these files; a folder stands for every `.toml` file in it, and no path at
     /// all for the embedded agent. Each error is one line that starts with its file.
     pub fn load(paths: &[PathBuf], overrides: &Overrides) -> Result<Self, Vec<String>> {
@@ -92,9 +110,7 @@ impl Roster {
                 Err(problem) => problems.push(problem),
             }
         }
-        // A wrong variable is wrong for every agent, and told once.
-        let mut told = BTreeSet::new();
-        problems.retain(|problem| told.insert(problem.clone()));
+        without_repeats(&mut problems);
         if problems.is_empty() {
             Self::new(agents)
         } else {
@@ -159,6 +175,12 @@ impl Agents for Roster {
     async fn by_id(&self, id: &AgentId) -> Option<Arc<Agent>> {
         self.by_id.get(id).cloned()
     }
+}
+
+/// A wrong variable is wrong for every agent, and told once.
+fn without_repeats(problems: &mut Vec<String>) {
+    let mut told = BTreeSet::new();
+    problems.retain(|problem| told.insert(problem.clone()));
 }
 
 /// The agent files that `path` stands for, in the order of their names.

@@ -7,14 +7,14 @@ mod reader;
 use std::collections::BTreeMap;
 use std::fmt;
 
-pub use aws::AwsSettings;
+pub use aws::{AwsSettings, SecretSource};
 pub use local::{Channel, LocalSettings, MetaSettings, ModelAccess};
 
 use super::agent_file::Overrides;
 use super::nearest::nearest;
 
 /// Every variable that some part of the program reads, beside those that override an agent file.
-const KNOWN: [&str; 18] = [
+const KNOWN: [&str; 19] = [
     "RECADO_AGENT_FILE",
     "RECADO_CHANNEL",
     "RECADO_COMPACTIONS_QUEUE_URL",
@@ -29,6 +29,7 @@ const KNOWN: [&str; 18] = [
     "RECADO_MODEL_KEY",
     "RECADO_PORT",
     "RECADO_SECRET_ID",
+    "RECADO_SECRET_JSON",
     "RECADO_TABLE",
     "RECADO_TICKS_DELAY_S",
     "RECADO_TICKS_QUEUE_URL",

@@ -26,7 +26,7 @@ use crate::error::{Source, StoreError};
 pub(super) struct Call<'a> {
     /// In our words.
     pub(super) operation: &'static str,
-    /// In the words of a role's policy.
+    /// The request's name at AWS.
     pub(super) action: &'static str,
     /// On which table.
     pub(super) table: &'a str,
@@ -205,9 +205,8 @@ fn explain(call: &Call<'_>, code: &str) -> String {
             "{code}: table {table} does not exist: set RECADO_TABLE to the stack's table, in its region"
         ),
         "AccessDeniedException" => {
-            format!(
-                "{code}: not allowed: the role needs dynamodb:{action} on table {table} and its indexes"
-            )
+            let rights = rights(action);
+            format!("{code}: not allowed: the role needs {rights} on table {table} and its indexes")
         }
         "UnrecognizedClientException"
         | "InvalidSignatureException"
@@ -216,6 +215,17 @@ fn explain(call: &Call<'_>, code: &str) -> String {
             format!("{code}: the AWS credentials are missing, wrong or too old")
         }
         code => format!("{action} gave {code}"),
+    }
+}
+
+/// What a policy has to allow for a request: a transaction has no right of its own, only those of its parts.
+fn rights(action: &str) -> String {
+    match action {
+        "TransactGetItems" => "dynamodb:GetItem".to_owned(),
+        "TransactWriteItems" => {
+            "dynamodb:ConditionCheckItem, dynamodb:DeleteItem, dynamodb:PutItem and dynamodb:UpdateItem".to_owned()
+        }
+        action => format!("dynamodb:{action}"),
     }
 }
 
@@ -288,6 +298,6 @@ mod tests {
         let missing = explain(&call, "ResourceNotFoundException");
         assert!(missing.contains("table recado does not exist: set RECADO_TABLE"));
         let denied = explain(&call, "AccessDeniedException");
-        assert!(denied.contains("the role needs dynamodb:TransactWriteItems"));
+        assert!(denied.contains("the role needs dynamodb:ConditionCheckItem"));
     }
 }

@@ -74,6 +74,17 @@ fn without_a_path_the_embedded_agent_answers() {
 }
 
 #[test]
+fn agents_that_were_built_in_are_told_by_the_names_of_their_files() {
+    let right = ("a.toml", "id = \"a\"\npersona = \"x\"");
+    let roster = Roster::of_texts(&[right], &Overrides::none()).unwrap();
+    assert_eq!(roster.agents().count(), 1);
+    let wrong = ("b.toml", "id = \"b\"\npersona = \"\"");
+    let problems = Roster::of_texts(&[right, wrong], &Overrides::none()).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].starts_with("b.toml:2:11: persona: is blank"));
+}
+
+#[test]
 fn a_folder_gives_each_of_its_agent_files_and_every_mistake_in_them() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

@@ -7,6 +7,19 @@ use super::local::{MODEL_BASE_URL, read_graph_url, read_graph_version};
 use super::reader::Reader;
 use super::{Environment, SettingsError};
 use crate::config::agent_file::Overrides;
+use crate::config::secrets::Secrets;
+
+/// The name that asks for the built-in demo model: `RECADO_MODEL=demo`.
+const DEMO: &str = "demo";
+
+/// Where the secrets are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretSource {
+    /// In Secrets Manager, under this name or ARN.
+    Stored(String),
+    /// In the environment itself: for local use, where there is no Secrets Manager.
+    Given(Secrets),
+}
 
 /// Everything that a Lambda is told by its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,12 +32,14 @@ pub struct AwsSettings {
     pub ticks_delay: Duration,
     /// The standard queue of compaction jobs.
     pub compactions_queue_url: String,
-    /// The secret's name or ARN.
-    pub secret_id: String,
-    /// Agent files beside the program; none means the embedded agent.
+    /// The secrets' place.
+    pub secrets: SecretSource,
+    /// Agent files beside the program; none means those that were built in.
     pub agent_files: Vec<PathBuf>,
     /// What stands above every agent file.
     pub overrides: Overrides,
+    /// Whether the demo model answers, which needs no key: only where it was asked for by name.
+    pub is_demo: bool,
     /// The model provider's address up to `/v1`, without a slash at the end.
     pub model_base_url: String,
     /// The Graph API, without a slash at the end.
@@ -53,17 +68,33 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> AwsSettings {
         ticks_queue_url: read_queue(reader, "RECADO_TICKS_QUEUE_URL", true),
         ticks_delay: read_delay(reader),
         compactions_queue_url: read_queue(reader, "RECADO_COMPACTIONS_QUEUE_URL", false),
-        secret_id: reader
-            .required("RECADO_SECRET_ID", "recado/secrets")
-            .to_owned(),
+        secrets: read_secrets(reader),
         agent_files: reader.paths("RECADO_AGENT_FILE"),
         overrides: environment.overrides(),
+        is_demo: environment.get("RECADO_MODEL") == Some(DEMO),
         model_base_url: model_base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
         graph_url: read_graph_url(reader),
         graph_version: read_graph_version(reader),
         log: reader.log_filter("RECADO_LOG"),
         warnings: environment.warnings(),
     }
+}
+
+fn read_secrets(reader: &mut Reader<'_>) -> SecretSource {
+    let (id, json) = ("RECADO_SECRET_ID", "RECADO_SECRET_JSON");
+    let Some(text) = reader.get(json) else {
+        return SecretSource::Stored(reader.required(id, "recado/secrets").to_owned());
+    };
+    if reader.get(id).is_some() {
+        reader.mistake(
+            json,
+            format!("is set beside {id}; keep {id}, or {json} alone for local use"),
+        );
+    }
+    SecretSource::Given(Secrets::parse(text).unwrap_or_else(|problem| {
+        reader.mistake(json, problem);
+        Secrets::default()
+    }))
 }
 
 fn read_table(reader: &mut Reader<'_>) -> String {
@@ -120,6 +151,7 @@ pub(super) fn variables() -> std::collections::BTreeSet<&'static str> {
     let environment = Environment::of([
         ("RECADO_TICKS_QUEUE_URL", "http://x/t.fifo"),
         ("RECADO_COMPACTIONS_QUEUE_URL", "http://x/c"),
+        ("RECADO_SECRET_JSON", "{}"),
     ]);
     let mut reader = Reader::new(&environment);
     read(&mut reader, &environment);
@@ -155,8 +187,41 @@ mod tests {
         assert_eq!(settings.model_base_url, "https://api.openai.com/v1");
         assert_eq!(settings.graph_url, "https://graph.facebook.com");
         assert_eq!(settings.graph_version, "v25.0");
+        let stored = SecretSource::Stored("recado/secrets".to_owned());
+        assert_eq!(settings.secrets, stored);
         assert!(settings.agent_files.is_empty());
+        assert!(!settings.is_demo);
         assert!(settings.warnings.is_empty());
+    }
+
+    #[test]
+    fn the_demo_model_answers_only_where_it_is_named() {
+        for (model, is_demo) in [("demo", true), ("gpt-5.4-mini", false)] {
+            let settings = read_with(&[("RECADO_MODEL", model)]).unwrap();
+            assert_eq!(settings.is_demo, is_demo, "{model}");
+        }
+    }
+
+    #[test]
+    fn the_secrets_may_be_given_whole_but_not_twice() {
+        let alone = RIGHT.iter().filter(|(name, _)| *name != "RECADO_SECRET_ID");
+        let given = |json| {
+            let given = ("RECADO_SECRET_JSON", json);
+            AwsSettings::read(&Environment::of(alone.clone().copied().chain([given])))
+        };
+        let settings = given(r#"{"model_key": "canary"}"#).unwrap();
+        assert!(matches!(settings.secrets, SecretSource::Given(_)));
+        assert!(!format!("{settings:?}").contains("canary"));
+        let error = given("canary").unwrap_err();
+        assert!(error.lines[0].starts_with("RECADO_SECRET_JSON: must be a JSON object"));
+        assert!(!error.to_string().contains("canary"));
+        let error = read_with(&[("RECADO_SECRET_JSON", "{}")]).unwrap_err();
+        assert_eq!(
+            error.lines,
+            [
+                "RECADO_SECRET_JSON: is set beside RECADO_SECRET_ID; keep RECADO_SECRET_ID, or RECADO_SECRET_JSON alone for local use"
+            ]
+        );
     }
 
     #[test]

@@ -1,0 +1,298 @@
+//! An installation on AWS: the ports of a function, made of its settings. The mains of the Lambdas share it.
+//!
+//! Nothing here ends a function. What is wrong with settings or secrets is kept and told in one line whenever the
+//! function is asked for something, so that the webhook can answer 5xx, the queues keep what they hold, and all goes
+//! on by itself once it is mended.
+
+mod keys;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_config::timeout::TimeoutConfig;
+use aws_config::{BehaviorVersion, SdkConfig};
+use tokio::sync::OnceCell;
+
+use crate::adapters::absent::{NoMessenger, NoModel};
+use crate::adapters::chance::SystemChance;
+use crate::adapters::clock::SystemClock;
+use crate::adapters::demo::DemoModel;
+use crate::adapters::dynamo::DynamoStore;
+use crate::adapters::log_journal::LogJournal;
+use crate::adapters::logging::{self, Form};
+use crate::adapters::meta::send::{GraphMessenger, GraphSettings};
+use crate::adapters::openai::{OpenAiModel, OpenAiSettings};
+use crate::adapters::secrets::{SecretsError, SecretsManagerText, SecretsProvider};
+use crate::adapters::sqs::SqsTicks;
+use crate::config::roster::Roster;
+use crate::config::secrets::{SecretKey, Secrets};
+use crate::config::settings::{AwsSettings, Environment, SecretSource};
+use crate::domain::Hasher;
+use crate::flow::World;
+use crate::ports::{Clock, Messenger, Model};
+use keys::StoredKey;
+
+/// The agent files that were in `infra/agents` when this was built: name and text.
+const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/agents.rs"));
+
+/// One try of a request to AWS; a stalled one is tried again.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
+/// All tries of one request: less than ingest's own time, so that it can still say what failed.
+const OPERATION_TIMEOUT: Duration = Duration::from_secs(7);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What a function does, and thus which ports it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Takes in and ticks: no model, no way to send.
+    Takes,
+    /// Answers.
+    Answers,
+}
+
+/// Why a function cannot work: a line for each thing to mend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotReady {
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+impl NotReady {
+    fn one(line: impl Into<String>) -> Self {
+        Self {
+            lines: vec![line.into()],
+        }
+    }
+
+    /// Tells the operator.
+    pub fn log(&self) {
+        for line in &self.lines {
+            tracing::error!("not ready: {line}");
+        }
+    }
+}
+
+/// An installation, as one function of it sees it.
+pub struct Installation {
+    opened: Result<Opened, NotReady>,
+    world: OnceCell<World>,
+}
+
+struct Opened {
+    part: Part,
+    settings: AwsSettings,
+    agents: Arc<Roster>,
+    secrets: Arc<SecretsProvider<Secrets>>,
+    sdk: SdkConfig,
+}
+
+impl Installation {
+    /// Starts the log and reads the settings of this process.
+    pub async fn open(part: Part) -> Self {
+        let timeouts = TimeoutConfig::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .operation_attempt_timeout(ATTEMPT_TIMEOUT)
+            .operation_timeout(OPERATION_TIMEOUT)
+            .build();
+        let sdk = aws_config::defaults(BehaviorVersion::latest()).timeout_config(timeouts);
+        let environment = Environment::of_process();
+        logging::init(Form::Json, environment.get("RECADO_LOG"));
+        Self::of(part, &environment, sdk.load().await, Arc::new(SystemClock))
+    }
+
+    /// An installation of this environment. The clock ages the secrets.
+    pub fn of(
+        part: Part,
+        environment: &Environment,
+        sdk: SdkConfig,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            opened: Opened::read(part, environment, sdk, clock),
+            world: OnceCell::new(),
+        }
+    }
+
+    /// The ports. They need the hash key, so the secrets have to be readable once.
+    pub async fn world(&self) -> Result<&World, NotReady> {
+        let opened = self.opened()?;
+        let world = self.world.get_or_try_init(async || opened.world().await);
+        world.await
+    }
+
+    /// The secrets, read when they are needed.
+    pub fn secrets(&self) -> Result<Arc<SecretsProvider<Secrets>>, NotReady> {
+        Ok(Arc::clone(&self.opened()?.secrets))
+    }
+
+    /// Whether everything is there that an answer takes: a key for the model, unless the demo model was asked for,
+    /// and a token to send with.
+    pub async fn can_answer(&self) -> Result<(), NotReady> {
+        let opened = self.opened()?;
+        let secrets = opened.secrets.current().await.map_err(unreadable)?;
+        if opened.check_keys(&secrets).is_ok() {
+            return Ok(());
+        }
+        // What is missing may have been put there just now.
+        let secrets = opened.secrets.refresh().await.map_err(unreadable)?;
+        opened.check_keys(&secrets)
+    }
+
+    /// The agents.
+    pub fn agents(&self) -> Result<&Roster, NotReady> {
+        Ok(&self.opened()?.agents)
+    }
+
+    fn opened(&self) -> Result<&Opened, NotReady> {
+        self.opened.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Opened {
+    fn read(
+        part: Part,
+        environment: &Environment,
+        sdk: SdkConfig,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, NotReady> {
+        let settings =
+            AwsSettings::read(environment).map_err(|error| NotReady { lines: error.lines })?;
+        for warning in &settings.warnings {
+            tracing::warn!("{warning}");
+        }
+        let agents = read_agents(&settings)
+            .and_then(|agents| agents.check_delay(settings.ticks_delay).map(|()| agents))
+            .map_err(|lines| NotReady { lines })?;
+        let secrets = match &settings.secrets {
+            SecretSource::Given(secrets) => SecretsProvider::fixed(secrets.clone()),
+            SecretSource::Stored(id) => {
+                let client = aws_sdk_secretsmanager::Client::new(&sdk);
+                let text = SecretsManagerText::new(client, id);
+                SecretsProvider::reading(text, Secrets::parse, clock)
+            }
+        };
+        Ok(Self {
+            part,
+            settings,
+            agents: Arc::new(agents),
+            secrets: Arc::new(secrets),
+            sdk,
+        })
+    }
+
+    /// What the secret is called.
+    fn place(&self) -> String {
+        match &self.settings.secrets {
+            SecretSource::Stored(id) => format!("secret {id}"),
+            SecretSource::Given(_) => "RECADO_SECRET_JSON".to_owned(),
+        }
+    }
+
+    async fn world(&self) -> Result<World, NotReady> {
+        let mut secrets = self.secrets.current().await.map_err(unreadable)?;
+        if secrets.get(SecretKey::HashKey).is_none() {
+            // It may have been put there just now.
+            secrets = self.secrets.refresh().await.map_err(unreadable)?;
+        }
+        for warning in secrets.warnings() {
+            tracing::warn!("{warning}");
+        }
+        let key = self.require(&secrets, SecretKey::HashKey)?;
+        let hasher = Arc::new(Hasher::new(key.as_bytes()));
+        let settings = &self.settings;
+        let dynamo = aws_sdk_dynamodb::Client::new(&self.sdk);
+        let sqs = aws_sdk_sqs::Client::new(&self.sdk);
+        let ticks = SqsTicks::new(
+            sqs,
+            &settings.ticks_queue_url,
+            &settings.compactions_queue_url,
+            Arc::clone(&hasher),
+        );
+        let (models, messenger) = match self.part {
+            Part::Takes => (Arc::new(NoModel) as Arc<dyn Model>, no_messenger()),
+            Part::Answers => (self.model()?, self.messenger()?),
+        };
+        Ok(World {
+            store: Arc::new(DynamoStore::new(
+                dynamo,
+                &settings.table,
+                Arc::clone(&hasher),
+            )),
+            ticks: Arc::new(ticks),
+            models,
+            messenger,
+            clock: Arc::new(SystemClock),
+            chance: Arc::new(SystemChance),
+            agents: self.agents.clone(),
+            journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),
+            hasher,
+        })
+    }
+
+    fn model(&self) -> Result<Arc<dyn Model>, NotReady> {
+        if self.settings.is_demo {
+            return Ok(Arc::new(DemoModel::default()));
+        }
+        let settings = OpenAiSettings {
+            base: self.settings.model_base_url.clone(),
+            ..OpenAiSettings::default()
+        };
+        let key = Arc::new(self.key(SecretKey::ModelKey));
+        let model =
+            OpenAiModel::new(&settings, key).map_err(|error| NotReady::one(error.to_string()))?;
+        Ok(Arc::new(model))
+    }
+
+    fn messenger(&self) -> Result<Arc<dyn Messenger>, NotReady> {
+        let settings = GraphSettings::new(&self.settings.graph_url, &self.settings.graph_version);
+        let token = Arc::new(self.key(SecretKey::MetaAccessToken));
+        let messenger = GraphMessenger::new(&settings, token)
+            .map_err(|error| NotReady::one(error.to_string()))?;
+        Ok(Arc::new(messenger))
+    }
+
+    fn key(&self, key: SecretKey) -> StoredKey {
+        StoredKey {
+            secrets: Arc::clone(&self.secrets),
+            place: self.place(),
+            key,
+        }
+    }
+
+    fn check_keys(&self, secrets: &Secrets) -> Result<(), NotReady> {
+        if !self.settings.is_demo {
+            self.require(secrets, SecretKey::ModelKey)
+                .map_err(|mut missing| {
+                    for line in &mut missing.lines {
+                        line.push_str("; to try without one, set RECADO_MODEL=demo");
+                    }
+                    missing
+                })?;
+        }
+        self.require(secrets, SecretKey::MetaAccessToken)?;
+        Ok(())
+    }
+
+    fn require<'s>(&self, secrets: &'s Secrets, key: SecretKey) -> Result<&'s str, NotReady> {
+        match secrets.require(key) {
+            Ok(secret) => Ok(secret.reveal()),
+            Err(missing) => Err(NotReady::one(format!("{}: {missing}", self.place()))),
+        }
+    }
+}
+
+fn no_messenger() -> Arc<dyn Messenger> {
+    Arc::new(NoMessenger)
+}
+
+fn read_agents(settings: &AwsSettings) -> Result<Roster, Vec<String>> {
+    if settings.agent_files.is_empty() && !BUILT_IN.is_empty() {
+        return Roster::of_texts(BUILT_IN, &settings.overrides);
+    }
+    Roster::load(&settings.agent_files, &settings.overrides)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
+fn unreadable(error: SecretsError) -> NotReady {
+    NotReady::one(error.to_string())
+}
