@@ -1,7 +1,12 @@
 //! The log: one line per thing worth knowing, never with words, phones or provider ids in it.
 
-use tracing_subscriber::EnvFilter;
+use std::io::IsTerminal as _;
+
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, fmt, registry};
 
 /// What a log line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,9 +17,11 @@ pub enum Form {
     Text,
 }
 
-/// What is logged where no filter is set: our own lines, and the libraries' warnings.
-const DEFAULT_FILTER: &str =
-    "warn,recado=info,recado_cli=info,recado_ingest=info,recado_processor=info,recado_sweeper=info";
+/// What is logged where no filter is set.
+pub const DEFAULT_FILTER: &str = "info";
+
+/// The embedded table warns of every condition that does not hold, which is what conditions are for.
+const EMBEDDED_TABLE: &str = "dynoxide";
 
 /// Starts the log. `info` asks for the default: ours, without what libraries tell at that level. A filter that cannot be read is said to be so and replaced by the default.
 pub fn init(form: Form, filter: Option<&str>) {
@@ -22,28 +29,47 @@ pub fn init(form: Form, filter: Option<&str>) {
         .filter(|filter| *filter != "info")
         .map(EnvFilter::try_new);
     let is_wrong = matches!(chosen, Some(Err(_)));
-    let filter = match chosen {
+    let chosen = match chosen {
         Some(Ok(filter)) => filter,
         _ => EnvFilter::new(DEFAULT_FILTER),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter);
+    let filter = chosen.and(filter_fn(may_be_told));
     let started = match form {
-        Form::Json => builder
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .finish()
-            .try_init(),
-        Form::Text => builder
-            .with_writer(std::io::stderr)
-            .with_target(false)
-            .finish()
-            .try_init(),
+        Form::Json => {
+            let lines = fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_current_span(false);
+            registry().with(lines.with_filter(filter)).try_init()
+        }
+        Form::Text => {
+            let lines = fmt::layer()
+                .with_writer(std::io::stderr)
+                .with_ansi(std::io::stderr().is_terminal())
+                .with_target(false);
+            registry().with(lines.with_filter(filter)).try_init()
+        }
     };
     quiet_panics();
     if started.is_ok() && is_wrong {
-        tracing::warn!("RECADO_LOG is not a filter; a right one: RECADO_LOG=warn,recado=debug");
+        tracing::warn!("RECADO_LOG is not a filter; a right one: RECADO_LOG=recado=debug");
     }
+}
+
+/// Libraries tell whole requests at their finer levels, with the words in them: whatever filter is set, only their
+/// warnings get through.
+fn may_be_told(line: &Metadata<'_>) -> bool {
+    let target = line.target();
+    let is_ours = target
+        .split("::")
+        .next()
+        .is_some_and(|krate| krate == "recado" || krate.starts_with("recado_"));
+    let least = if target.starts_with(EMBEDDED_TABLE) {
+        Level::ERROR
+    } else {
+        Level::WARN
+    };
+    is_ours || *line.level() <= least
 }
 
 /// A panic's message can hold what it panicked over (a slice of somebody's text), so only its place is told.
