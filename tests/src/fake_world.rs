@@ -160,12 +160,8 @@ impl FakeWorld {
 
     /// Starts the process again, as a local run does: dead leases dropped, everything pending ticked.
     pub async fn restart(&self) {
-        recado::flow::sweep::drop_leases(&self.world, 1_000)
-            .await
-            .unwrap();
-        recado_sweeper::handle(&self.world, Duration::ZERO)
-            .await
-            .unwrap();
+        let recovered = recado::flow::sweep::recover(&self.world, 1_000).await;
+        recovered.unwrap();
         self.start_workers();
     }
 

@@ -38,8 +38,23 @@ pub fn client() -> Result<reqwest::Client, Failure> {
     Ok(reqwest::Client::builder().no_proxy().build()?)
 }
 
+/// Sends a request and reads its answer. An address can hold a phone, so an error does not tell it.
+pub async fn ask(request: reqwest::RequestBuilder) -> Result<Value, Failure> {
+    let answer = request.send().await;
+    read(answer.map_err(|error| gone(&error))?).await
+}
+
+fn gone(error: &reqwest::Error) -> Failure {
+    let how = if error.is_connect() {
+        "does not listen any more"
+    } else {
+        "ended in the middle of an answer"
+    };
+    format!("the running instance {how}; what was written goes on at its next start").into()
+}
+
 /// The JSON of an answer; anything but 2xx is an error with the sentence it came with.
-pub async fn read(response: reqwest::Response) -> Result<Value, Failure> {
+async fn read(response: reqwest::Response) -> Result<Value, Failure> {
     let status = response.status();
     let answer: Value = response.json().await.unwrap_or_default();
     if status.is_success() {

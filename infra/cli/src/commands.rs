@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::demo::DemoModel;
 use recado::adapters::logging::{self, Form};
@@ -17,7 +18,7 @@ use recado::config::settings::{Channel, Environment, LocalSettings, ModelAccess,
 use recado::ports::{Clock as _, Model};
 
 use crate::aws::{self, Data};
-use crate::local::{LocalRun, Options};
+use crate::local::{LocalRun, Options, Secrets};
 use crate::say::{self, Burst};
 use crate::{client, forget};
 
@@ -185,6 +186,7 @@ fn options(
         folder,
         agents: Arc::new(agents),
         model,
+        secrets: Secrets::random(SystemChance),
     })
 }
 

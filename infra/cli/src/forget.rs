@@ -5,11 +5,11 @@ use crate::commands::Failure;
 
 /// Asks the instance at `url` to forget the person of this phone. Yields a sentence.
 pub async fn forget(url: &str, phone: &str) -> Result<String, Failure> {
-    let asked = client::client()?
-        .post(format!("{url}/people/{phone}/forget"))
-        .send()
-        .await?;
-    let answer = client::read(asked).await?;
+    let mut address = reqwest::Url::parse(url)?;
+    if let Ok(mut path) = address.path_segments_mut() {
+        path.extend(["people", phone, "forget"]);
+    }
+    let answer = client::ask(client::client()?.post(address)).await?;
     let items = answer["forgotten"].as_u64().unwrap_or_default();
     Ok(format!(
         "Forgotten: {items} items besides the state. What was already sent, the provider's and the model's own \

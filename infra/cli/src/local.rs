@@ -29,6 +29,7 @@ pub mod server;
 pub mod table;
 
 pub use error::StartError;
+pub use server::Secrets;
 
 /// Where the table is kept inside the data folder.
 const TABLE_FILE: &str = "recado.db";
@@ -40,8 +41,10 @@ const STEPS_KEPT: usize = 2_000;
 const SWEEP_EVERY: Duration = Duration::from_mins(1);
 /// Conversations looked at when the process starts.
 const RECOVERED_MAX: usize = 10_000;
-/// A stop waits this long for what is under way.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
+/// A stop waits this long for runs that are under way; what is cut off goes on at the next start.
+const RUNS_PATIENCE: Duration = Duration::from_secs(2);
+/// Then this long for requests: pages that stay open, and clients that never end what they began.
+const REQUESTS_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How a local run is set up.
 pub struct Options {
@@ -53,6 +56,20 @@ pub struct Options {
     pub agents: Arc<recado::config::roster::Roster>,
     /// The model.
     pub model: Arc<dyn Model>,
+    /// What phone and handlers trust each other by.
+    pub secrets: Secrets,
+}
+
+/// What ends when: a run under way still has to send by the server, so the server ends last.
+struct Stop {
+    workers: watch::Sender<bool>,
+    server: watch::Sender<bool>,
+}
+
+/// The other ends.
+struct Stopped {
+    workers: watch::Receiver<bool>,
+    server: watch::Receiver<bool>,
 }
 
 /// A running process. Stop it, or what is under way is cut off.
@@ -60,35 +77,26 @@ pub struct LocalRun {
     url: String,
     aws: LocalAws,
     phone: Phone,
-    stop: watch::Sender<bool>,
-    tasks: JoinSet<()>,
+    stop: Stop,
+    workers: JoinSet<()>,
+    server: JoinSet<()>,
     address_file: Option<PathBuf>,
 }
 
 impl LocalRun {
     /// Starts everything. When this returns, a message can be written.
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        let address = SocketAddr::from(([127, 0, 0, 1], options.port));
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|source| StartError::Port {
-                port: options.port,
-                source,
-            })?;
-        let url = format!(
-            "http://{}",
-            listener.local_addr().map_err(StartError::Address)?
-        );
-
+        // The folder's lock first: who starts twice is told that, not that the port is taken.
+        let aws = start_aws(options.folder.as_deref()).await?;
+        let (listener, url) = listen(options.port).await?;
         let clock = Arc::new(SystemClock);
         let chance = Arc::new(SystemChance);
-        let aws = start_aws(options.folder.as_deref()).await?;
         let hasher = Arc::new(Hasher::new(&match &options.folder {
             Some(folder) => hash_key::read_or_create(folder, &*chance)?,
             None => random_key(*chance),
         }));
         let story = Arc::new(Story::new(clock.clone(), &*chance, STEPS_KEPT));
-        let secrets = server::Secrets::random(*chance);
+        let secrets = options.secrets;
         let phone_log = options
             .folder
             .as_ref()
@@ -133,14 +141,15 @@ impl LocalRun {
             .as_deref()
             .and_then(|folder| folder.canonicalize().ok());
         let router = server::router(&world, &secrets, &state, folder.as_deref());
-        let (stop, stopped) = watch::channel(false);
-        let mut tasks = JoinSet::new();
-        tasks.spawn(server::serve(listener, router, stopped.clone()));
+        let (stop, stopped) = stops();
+        let mut server = JoinSet::new();
+        server.spawn(server::serve(listener, router, stopped.server));
         recover(&world).await?;
+        let mut workers = JoinSet::new();
         for poller in queues.pollers(&world) {
-            tasks.spawn(poller.run(until(stopped.clone())));
+            workers.spawn(poller.run(until(stopped.workers.clone())));
         }
-        tasks.spawn(sweep_for_ever(world, grace, stopped));
+        workers.spawn(sweep_for_ever(world, grace, stopped.workers));
         phone.start();
         let address_file = leave_address(folder.as_deref(), &url)?;
         Ok(Self {
@@ -148,7 +157,8 @@ impl LocalRun {
             aws,
             phone,
             stop,
-            tasks,
+            workers,
+            server,
             address_file,
         })
     }
@@ -160,16 +170,13 @@ impl LocalRun {
 
     /// Lets what is under way end (for some seconds at most) and closes the files.
     pub async fn stop(mut self) -> Result<(), StartError> {
-        self.phone.close();
-        self.stop.send_replace(true);
-        let all_ended = async { while self.tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(STOP_PATIENCE, all_ended)
-            .await
-            .is_err()
-        {
+        self.stop.workers.send_replace(true);
+        if !ended(&mut self.workers, RUNS_PATIENCE).await {
             tracing::warn!("something was still under way; it goes on at the next start");
-            self.tasks.shutdown().await;
         }
+        self.phone.close();
+        self.stop.server.send_replace(true);
+        ended(&mut self.server, REQUESTS_PATIENCE).await;
         self.aws.stop().await?;
         if let Some(file) = &self.address_file {
             // A file that stays is told from a live one by asking its address.
@@ -177,6 +184,31 @@ impl LocalRun {
         }
         Ok(())
     }
+}
+
+/// Waits for the tasks and cuts off what is left. Yields whether all of them ended by themselves.
+async fn ended(tasks: &mut JoinSet<()>, patience: Duration) -> bool {
+    let all = async { while tasks.join_next().await.is_some() {} };
+    let is_ended = tokio::time::timeout(patience, all).await.is_ok();
+    tasks.shutdown().await;
+    is_ended
+}
+
+async fn listen(port: u16) -> Result<(TcpListener, String), StartError> {
+    let bound = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).await;
+    let listener = bound.map_err(|source| StartError::Port { port, source })?;
+    let address = listener.local_addr().map_err(StartError::Address)?;
+    Ok((listener, format!("http://{address}")))
+}
+
+fn stops() -> (Stop, Stopped) {
+    let (workers, workers_stopped) = watch::channel(false);
+    let (server, server_stopped) = watch::channel(false);
+    let stopped = Stopped {
+        workers: workers_stopped,
+        server: server_stopped,
+    };
+    (Stop { workers, server }, stopped)
 }
 
 async fn start_aws(folder: Option<&std::path::Path>) -> Result<LocalAws, StartError> {
@@ -217,15 +249,14 @@ fn random_key(chance: SystemChance) -> [u8; 32] {
     key
 }
 
-/// The queues live in memory and the leases are those of a process that is dead (the folder is ours alone): free
-/// them, and tick whatever is pending.
+/// The queues live in memory and the leases are those of a process that is dead (the folder is ours alone).
 async fn recover(world: &World) -> Result<(), StartError> {
-    let dropped = sweep::drop_leases(world, RECOVERED_MAX).await?;
-    let swept = recado_sweeper::handle(world, Duration::ZERO).await?;
-    if dropped + swept.ticks > 0 {
+    let recovered = sweep::recover(world, RECOVERED_MAX).await?;
+    if recovered != sweep::Recovered::default() {
         tracing::info!(
-            leases = dropped,
-            ticks = swept.ticks,
+            leases = recovered.leases,
+            ticks = recovered.ticks,
+            erasures = recovered.erasures,
             "went on where the last run ended"
         );
     }

@@ -52,12 +52,8 @@ pub async fn say(url: &str, burst: &Burst) -> Result<Said, Failure> {
         "texts": burst.texts,
         "gap_ms": u64::try_from(burst.gap.as_millis()).unwrap_or(u64::MAX),
     });
-    let written = client
-        .post(format!("{url}/phone/messages"))
-        .json(&body)
-        .send()
-        .await?;
-    let ids = strings(&client::read(written).await?["ids"]);
+    let writing = client.post(format!("{url}/phone/messages")).json(&body);
+    let ids = strings(&client::ask(writing).await?["ids"]);
     let gaps = burst.gap * u32::try_from(burst.texts.len()).unwrap_or(u32::MAX);
     let deadline = began.plus(PATIENCE).plus(gaps);
     let steps = loop {
@@ -88,7 +84,7 @@ async fn story(client: &Client, url: &str, phone: &str, since: u64) -> Result<Va
 }
 
 async fn get(client: &Client, url: String) -> Result<Value, Failure> {
-    client::read(client.get(url).send().await?).await
+    client::ask(client.get(url)).await
 }
 
 fn strings(list: &Value) -> Vec<String> {

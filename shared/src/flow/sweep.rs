@@ -6,10 +6,13 @@ use std::time::Duration;
 use super::forget::{self, LONGEST_RUN};
 use super::{FlowError, World};
 use crate::domain::{ConversationId, Timestamp};
-use crate::ports::Unrest;
+use crate::ports::{Swapped, Unrest};
 
 /// One fresh tick per conversation in this time, at most: SQS swallows a repeated dedup id for as long.
 const RETICK_EVERY: Duration = Duration::from_mins(5);
+
+/// How often a dead run's lease is tried to be freed at a start.
+const FREE_TRIES: u32 = 5;
 
 /// What one sweep is allowed and what it looks for.
 #[derive(Debug, Clone, Copy)]
@@ -65,29 +68,61 @@ pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
     Ok(swept)
 }
 
-/// Drops the leases of a process that is surely dead: only for one that holds the data folder alone.
-pub async fn drop_leases(world: &World, limit: usize) -> Result<usize, FlowError> {
-    let unrest = world
-        .store
-        .unrest(world.now().plus(RETICK_EVERY), limit)
-        .await?;
-    let mut dropped = 0;
+/// What was taken up at a start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Recovered {
+    /// Leases of dead runs, freed.
+    pub leases: usize,
+    /// Conversations that something waits in, ticked.
+    pub ticks: usize,
+    /// Erasures that went on.
+    pub erasures: usize,
+}
+
+/// Goes on where a process ended whose queues ended with it: only for one that holds the data folder alone, before
+/// it works on anything. Its leases are those of the dead; and what waits for a moment to come (a backoff, a send
+/// refused for now) has no tick any more that would wake it, so that is ticked too.
+pub async fn recover(world: &World, limit: usize) -> Result<Recovered, FlowError> {
+    let now = world.now();
+    // Into the future, for the clock may have stepped back meanwhile.
+    let unrest = world.store.unrest(now.plus(RETICK_EVERY), limit).await?;
+    let mut recovered = Recovered::default();
     for conversation in conversations(&unrest, false) {
+        recovered.leases += usize::from(free(world, conversation).await?);
+        world
+            .ticks
+            .tick(conversation, &dedup(world, conversation, now))
+            .await?;
+        recovered.ticks += 1;
+    }
+    for conversation in conversations(&unrest, true) {
+        forget::resume(world, conversation).await?;
+        recovered.erasures += 1;
+    }
+    Ok(recovered)
+}
+
+/// Frees a conversation of its lease. Yields whether there was one.
+async fn free(world: &World, conversation: &ConversationId) -> Result<bool, FlowError> {
+    // A webhook that comes in meanwhile may add an alias to the state.
+    for _ in 0..FREE_TRIES {
         let peek = world.store.peek(conversation, 1).await?;
         let Some(state) = peek.state.filter(|state| state.lease.is_some()) else {
-            continue;
+            return Ok(false);
         };
         let expected = state.version;
         let mut free = state;
         free.lease = None;
         free.version += 1;
-        world
+        let swapped = world
             .store
             .swap_state(conversation, expected, &free)
             .await?;
-        dropped += 1;
+        if swapped == Swapped::Done {
+            return Ok(true);
+        }
     }
-    Ok(dropped)
+    Ok(false)
 }
 
 /// Sends a fresh tick, unless the conversation rightly waits.
@@ -104,12 +139,17 @@ async fn retick(
     if waits_until > now {
         return Ok(false);
     }
-    let bucket = now.ms() / u64::try_from(RETICK_EVERY.as_millis()).unwrap_or(u64::MAX);
-    let dedup = world
-        .hasher
-        .hash("sweep", &format!("{bucket}#{}", conversation.key()));
-    world.ticks.tick(conversation, &dedup).await?;
+    world
+        .ticks
+        .tick(conversation, &dedup(world, conversation, now))
+        .await?;
     Ok(true)
+}
+
+fn dedup(world: &World, conversation: &ConversationId, now: Timestamp) -> String {
+    let bucket = now.ms() / u64::try_from(RETICK_EVERY.as_millis()).unwrap_or(u64::MAX);
+    let text = format!("{bucket}#{}", conversation.key());
+    world.hasher.hash("sweep", &text)
 }
 
 fn conversations(unrest: &[Unrest], erasure: bool) -> BTreeSet<&ConversationId> {

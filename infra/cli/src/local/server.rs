@@ -33,9 +33,12 @@ const ACCOUNT: &str = "200000000000001";
 
 /// What webhook and sender are secured with: made anew at each start, for both ends are in this process.
 pub struct Secrets {
-    app_secret: String,
-    access_token: String,
-    verify_token: String,
+    /// Signs the webhooks.
+    pub app_secret: String,
+    /// Lets the sender send.
+    pub access_token: String,
+    /// Echoed in the handshake.
+    pub verify_token: String,
 }
 
 impl Secrets {
@@ -165,7 +168,10 @@ async fn forget_person(State(world): State<World>, Path(phone): Path<String>) ->
                 "nobody of this phone is known".into(),
             );
         }
-        Err(error) => return problem(StatusCode::BAD_REQUEST, error.to_string()),
+        Err(error) => {
+            let sentence = format!("{error}, for instance 5511900000001");
+            return problem(StatusCode::BAD_REQUEST, sentence);
+        }
     };
     match forget::forget(&world, &conversation).await {
         Ok(Forgotten::Gone { items }) => Json(json!({ "forgotten": items })).into_response(),
