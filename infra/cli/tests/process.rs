@@ -1,0 +1,23 @@
+//! The program as a person starts it: the real binary, on free ports and in folders of its own, over real time.
+//!
+//! The long ones wait for each other nowhere: `cargo test` runs them side by side.
+#![cfg(unix)]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test stops at the first surprise, and reads the clock and the environment it was given"
+)]
+
+#[path = "process/harness.rs"]
+mod harness;
+#[path = "process/kills.rs"]
+mod kills;
+#[path = "process/memory.rs"]
+mod memory;
+#[path = "process/refusals.rs"]
+mod refusals;
+#[path = "process/stops.rs"]
+mod stops;
+#[path = "process/tempo.rs"]
+mod tempo;

@@ -1,0 +1,98 @@
+//! What cannot be started is told in one line that says what to do.
+
+use crate::harness::{Ended, Place};
+
+fn check(ended: &Ended, words: &[&str]) {
+    assert_eq!(ended.code, Some(1), "{}{}", ended.out, ended.err);
+    assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
+    assert_eq!(ended.out, "");
+    for word in words {
+        assert!(ended.err.contains(word), "{word} in {}", ended.err);
+    }
+}
+
+#[tokio::test]
+async fn a_second_process_on_the_same_folder_is_refused() {
+    let place = Place::new();
+    let instance = place.run().await;
+    let second = place.recado(&["run", "--port", "0"]).await;
+    check(&second, &["another recado runs on", "RECADO_DATA_DIR"]);
+    // Also where it asks for the port that the first one has.
+    let port = instance.url.rsplit(':').next().unwrap();
+    let third = place.recado(&["run", "--port", port]).await;
+    check(&third, &["another recado runs on"]);
+    instance.stop().await;
+}
+
+#[tokio::test]
+async fn a_taken_port_is_refused() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let place = Place::new();
+    let refused = place.recado(&["run", "--port", &port]).await;
+    check(&refused, &[&port, "--port"]);
+}
+
+#[tokio::test]
+async fn a_wrong_setting_is_named_and_shown_right() {
+    for (name, value, right) in [
+        ("RECADO_PORT", "abc", "8787"),
+        ("RECADO_WINDOW_S", "zero", "RECADO_WINDOW_S=5"),
+        ("RECADO_AGENT_FILE", "missing.toml", "missing.toml"),
+        ("RECADO_MODEL_BASE_URL", "ftp://x", "https://"),
+        ("RECADO_CHANNEL", "sms", "RECADO_CHANNEL=phone"),
+        ("RECADO_LOG", "debgu", "debug"),
+    ] {
+        let place = Place::new().with(name, value);
+        let refused = place.recado(&["run", "--port", "0"]).await;
+        check(&refused, &[name, right]);
+    }
+}
+
+#[tokio::test]
+async fn what_say_cannot_write_is_refused_with_a_sentence() {
+    let place = Place::new();
+    let many: Vec<&str> = std::iter::repeat_n("oi", 300).collect();
+    let too_many = [&["say", "--ephemeral"], &many[..]].concat();
+    for (label, arguments, word) in [
+        (
+            "a phone of letters",
+            vec!["say", "--ephemeral", "--phone", "ana", "oi"],
+            "5511900000001",
+        ),
+        (
+            "a phone that is a path",
+            vec!["say", "--ephemeral", "--phone", "../x?y=1", "oi"],
+            "5511900000001",
+        ),
+        ("300 texts", too_many, "200"),
+        (
+            "an empty text",
+            vec!["say", "--ephemeral", "oi", ""],
+            "empty",
+        ),
+        (
+            "a forget of letters",
+            vec!["forget", "--yes", "--phone", "ana/../x"],
+            "5511900000001",
+        ),
+    ] {
+        let refused = place.recado(&arguments).await;
+        println!("{label}: {}", refused.err);
+        check(&refused, &[word]);
+    }
+    let nothing = place.recado(&["say", "--ephemeral"]).await;
+    assert_eq!(nothing.code, Some(2), "no texts are wrong arguments");
+}
+
+#[tokio::test]
+async fn emoji_and_very_long_texts_are_answered() {
+    let place = Place::new().with("RECADO_WINDOW_S", "1");
+    let emoji = "👩‍👩‍👧‍👦🇧🇷é".repeat(700);
+    let long = "palavra longa ".repeat(4_500);
+    let said = place.say(&["--ephemeral", &emoji, &long, "🎂"]).await;
+    assert_eq!(said["events"], 3);
+    assert_eq!(said["turns"], 1);
+    assert_eq!(said["sends"], 1);
+    assert!(said["reply"].as_str().unwrap().contains('🎂'));
+}
