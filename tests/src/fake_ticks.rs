@@ -155,7 +155,7 @@ impl FakeTicks {
         self.changed.notify_waiters();
         sent.map(drop).map_err(|error| TicksError {
             operation,
-            source: format!("{error:?}").into(),
+            source: error.code.kind().into(),
         })
     }
 }
@@ -178,7 +178,7 @@ impl Ticks for FakeTicks {
             .change_visibility(&receipt.0, i64::from(seconds), now)
             .map_err(|error| TicksError {
                 operation: "holding a tick",
-                source: format!("{error:?}").into(),
+                source: error.code.kind().into(),
             })
     }
 

@@ -10,3 +10,5 @@ pub mod fake_world;
 pub mod samples;
 pub mod store_benches;
 pub mod store_contract;
+pub mod ticks_benches;
+pub mod ticks_contract;

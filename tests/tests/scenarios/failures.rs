@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use recado::domain::{ReplyKind, Step};
 use recado::error::{ModelErrorClass, Verdict};
+use recado::ports::Store as _;
 use recado_tests::fake_messenger::SendBehaviour;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_world::{FakeWorld, agent};
@@ -45,6 +46,30 @@ async fn a_crash_at_any_moment_loses_nothing_and_doubles_nothing() {
             "killed at {crash_at_ms} ms"
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_in_a_backoff_when_the_process_ends_wakes_when_the_backoff_is_over() {
+    let world = FakeWorld::start();
+    let down = Behaviour::Fail(Duration::from_millis(100), ModelErrorClass::Transient);
+    for _ in 0..4 {
+        world.model.then(down.clone());
+    }
+    world.say(ANA, "oi").await;
+    // Four failures in a row: by now the next try is several seconds away.
+    while world.model.prompts().len() < 4 {
+        world.pass_s(1).await;
+    }
+    let peek = world.store.peek(&world.conversation(ANA), 1).await.unwrap();
+    let until = peek.state.unwrap().hold_until.unwrap();
+    let waits = until.since(world.world.now());
+    assert!(waits > Duration::from_secs(1), "{waits:?}");
+    world.kill().await;
+    world.restart().await;
+    // The tick of the start takes the queue's delay; then the run as usual.
+    world.pass(waits.max(Duration::from_secs(5))).await;
+    world.pass_s(2).await;
+    assert_eq!(answers(&world), ["ouvi: oi"]);
 }
 
 #[tokio::test(start_paused = true)]
