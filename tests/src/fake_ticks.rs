@@ -24,6 +24,7 @@ pub struct FakeTicks {
     queues: Mutex<Queues>,
     clock: Arc<dyn Clock>,
     hasher: Arc<Hasher>,
+    delay_s: u32,
     refuse: Mutex<bool>,
     changed: Notify,
 }
@@ -31,32 +32,21 @@ pub struct FakeTicks {
 impl FakeTicks {
     /// Empty queues whose ticks are delayed by `delay_s` whole seconds.
     pub fn new(clock: Arc<dyn Clock>, hasher: Arc<Hasher>, delay_s: u32) -> Self {
-        let mut queues = Queues::new("http://fake");
-        let settings = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-            pairs
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect()
-        };
-        let ticks = settings(&[
-            ("FifoQueue", "true"),
-            ("DelaySeconds", &delay_s.to_string()),
-            ("VisibilityTimeout", "150"),
-            ("DeduplicationScope", "messageGroup"),
-            ("FifoThroughputLimit", "perMessageGroupId"),
-        ]);
-        let now = clock.now().ms();
-        queues.create(TICKS, &ticks, now).unwrap();
-        queues
-            .create(COMPACTIONS, &settings(&[("VisibilityTimeout", "150")]), now)
-            .unwrap();
+        let queues = Mutex::new(empty(clock.now().ms(), delay_s));
         Self {
-            queues: Mutex::new(queues),
+            queues,
             clock,
             hasher,
+            delay_s,
             refuse: Mutex::new(false),
             changed: Notify::new(),
         }
+    }
+
+    /// Begins anew, dedup ids and all, as our own server does when its process starts again.
+    pub fn start_again(&self) {
+        *self.queues.lock().unwrap() = empty(self.clock.now().ms(), self.delay_s);
+        self.changed.notify_waiters();
     }
 
     /// From now on the queues refuse everything (or no longer).
@@ -106,6 +96,7 @@ impl FakeTicks {
         match next {
             Some(at) => {
                 tokio::select! {
+                    biased;
                     () = change => {}
                     () = self.clock.sleep(std::time::Duration::from_millis(at - now)) => {}
                 }
@@ -158,6 +149,29 @@ impl FakeTicks {
             source: error.code.kind().into(),
         })
     }
+}
+
+/// Both queues, empty.
+fn empty(now: u64, delay_s: u32) -> Queues {
+    let mut queues = Queues::new("http://fake");
+    let settings = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
+    };
+    let ticks = settings(&[
+        ("FifoQueue", "true"),
+        ("DelaySeconds", &delay_s.to_string()),
+        ("VisibilityTimeout", "150"),
+        ("DeduplicationScope", "messageGroup"),
+        ("FifoThroughputLimit", "perMessageGroupId"),
+    ]);
+    queues.create(TICKS, &ticks, now).unwrap();
+    queues
+        .create(COMPACTIONS, &settings(&[("VisibilityTimeout", "150")]), now)
+        .unwrap();
+    queues
 }
 
 #[async_trait]

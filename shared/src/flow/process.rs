@@ -20,7 +20,8 @@ const LOOKS_MAX: u32 = 32;
 /// Claims lost in a row before the tick is held.
 const CLAIMS_LOST_MAX: u32 = 3;
 
-/// A run is not begun with less than this left: a fresh invocation does better.
+/// Neither a run nor a send is begun with less than this left: a fresh invocation does better, and one that is cut off
+/// in a send leaves an unknown outcome.
 const RUN_TIME_MIN: Duration = Duration::from_secs(20);
 
 /// A newer version's item waits for the rollout (or the rollback's end) this long at a time.
@@ -132,10 +133,10 @@ async fn act(
             }
             return Ok(Next::LookAgain);
         }
-        Decision::Deliver => return deliver_outbox(world, visit, agent, &peek).await,
-        Decision::ConfirmOptOut(_) => ReplyKind::OptOut,
-        Decision::Apologise(_) => ReplyKind::Apology,
-        Decision::Answer(_) => ReplyKind::Answer,
+        Decision::Deliver => None,
+        Decision::ConfirmOptOut(_) => Some(ReplyKind::OptOut),
+        Decision::Apologise(_) => Some(ReplyKind::Apology),
+        Decision::Answer(_) => Some(ReplyKind::Answer),
     };
     if visit.time_left(world.now()) < RUN_TIME_MIN {
         return Ok(Next::End(hold(
@@ -144,6 +145,9 @@ async fn act(
             HoldReason::ShortOfTime,
         )));
     }
+    let Some(kind) = kind else {
+        return deliver_outbox(world, visit, agent, &peek).await;
+    };
     Ok(match run::run(world, visit, agent, &peek, kind).await? {
         RunEnd::ClaimLost => Next::ClaimLost,
         RunEnd::LookAgain => Next::LookAgain,

@@ -99,14 +99,7 @@ fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
             fresh(claimed, Some(until)),
             RunEnd::HoldUntil(until, HoldReason::SendLater),
         ),
-        Work::Changed => {
-            let before = Release {
-                attempts: claimed.before.attempts,
-                first_attempt_at: claimed.before.first_attempt_at,
-                ..keep_attempts(claimed, None)
-            };
-            (before, RunEnd::LookAgain)
-        }
+        Work::Changed => (as_before(claimed), RunEnd::LookAgain),
         Work::Superseded => (
             Release {
                 unseal: true,
@@ -163,39 +156,57 @@ pub async fn claim(
         run,
         until: visit.deadline.plus(LEASE_MARGIN),
     });
-    if let Some(kind) = kind {
-        state.attempts = state.attempts.saturating_add(1);
-        state.first_attempt_at = Some(state.first_attempt_at.unwrap_or(now));
-        if kind != ReplyKind::OptOut {
-            // What the STOP covers was closed before, so what is pending was written after it.
-            state.opt_out = None;
+    if kind.is_some() {
+        let first = debounce::first_attempt(&state, &peek.pending);
+        if first.is_none() {
+            state.attempts = 0;
+            state.crashes = 0;
         }
+        state.attempts = state.attempts.saturating_add(1);
+        state.first_attempt_at = Some(first.unwrap_or(now));
+        // What the STOP covers was closed before, so what is pending was written after it. A second STOP too: its
+        // confirmation could never be committed while the first one holds.
+        state.opt_out = None;
     }
-    match world
+    let swapped = world
         .store
         .swap_state(&visit.conversation, before.version, &state)
-        .await?
-    {
-        Swapped::Done => {}
-        // A retry of a request whose answer was lost finds its own work.
-        Swapped::Lost(Some(there)) if there.lease.is_some_and(|lease| lease.run == run) => {}
-        Swapped::Lost(_) => return Ok(None),
-    }
-    if let Some(receipt) = &visit.receipt {
-        let visible_in = visit.time_left(world.now()) + VISIBILITY_MARGIN;
-        let seconds = u32::try_from(visible_in.as_secs()).unwrap_or(u32::MAX);
-        world.ticks.hold(receipt, seconds).await?;
-    }
+        .await;
     let reply = match &state.sealed {
         Some(sealed) => sealed.reply,
         None => next_reply(world, &state),
     };
-    Ok(Some(Claimed {
+    let claimed = Claimed {
         run,
         reply,
         state,
         before,
-    }))
+    };
+    match swapped {
+        Ok(Swapped::Done) => {}
+        // A retry of a request whose answer was lost finds its own work.
+        Ok(Swapped::Lost(Some(there))) if there.lease.is_some_and(|lease| lease.run == run) => {}
+        Ok(Swapped::Lost(_)) => return Ok(None),
+        Err(error) => {
+            // It may be written: a lease that no one works under would silence the person until it ends.
+            let _ = release(world, visit, &claimed, as_before(&claimed)).await;
+            return Err(error.into());
+        }
+    }
+    hold_tick(world, visit).await;
+    Ok(Some(claimed))
+}
+
+/// Keeps the tick away until this run is over. Where that fails the run goes on: the lease keeps others out.
+async fn hold_tick(world: &World, visit: &Visit) {
+    let Some(receipt) = &visit.receipt else {
+        return;
+    };
+    let visible_in = visit.time_left(world.now()) + VISIBILITY_MARGIN;
+    let seconds = u32::try_from(visible_in.as_secs()).unwrap_or(u32::MAX);
+    if let Err(error) = world.ticks.hold(receipt, seconds).await {
+        tracing::warn!(%error, "the tick of a run could not be held");
+    }
 }
 
 /// A reply id greater than every committed one, also where the clock stepped back.
@@ -334,7 +345,15 @@ pub async fn release(
     how: Release,
 ) -> Result<(), FlowError> {
     debug_assert_eq!(how.run, claimed.run);
-    world.store.release(&visit.conversation, &how).await?;
+    // Once more where it fails: what is not given back silences the person until the lease ends.
+    if world
+        .store
+        .release(&visit.conversation, &how)
+        .await
+        .is_err()
+    {
+        world.store.release(&visit.conversation, &how).await?;
+    }
     Ok(())
 }
 
@@ -345,6 +364,16 @@ fn fresh(claimed: &Claimed, hold_until: Option<Timestamp>) -> Release {
         first_attempt_at: None,
         crashes: 0,
         ..keep_attempts(claimed, hold_until)
+    }
+}
+
+/// This run does not count.
+fn as_before(claimed: &Claimed) -> Release {
+    Release {
+        attempts: claimed.before.attempts,
+        first_attempt_at: claimed.before.first_attempt_at,
+        crashes: claimed.before.crashes,
+        ..keep_attempts(claimed, claimed.before.hold_until)
     }
 }
 

@@ -67,11 +67,11 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
         return Decision::ConfirmOptOut(Batch::from_pending(peek.pending[..=stop].to_vec()));
     }
     let batch = batch(state, peek.pending.clone());
-    let tried_long = state
-        .first_attempt_at
-        .is_some_and(|first| now >= first.plus(agent.timing.give_up_after));
-    if tried_long || state.crashes >= CRASHES_MAX {
-        return Decision::Apologise(batch);
+    if let Some(first) = first_attempt(state, &peek.pending) {
+        let tried_long = now >= first.plus(agent.timing.give_up_after);
+        if tried_long || state.crashes >= CRASHES_MAX {
+            return Decision::Apologise(batch);
+        }
     }
     let due = due(&peek.pending, agent);
     // A clock that stepped back must not make anyone wait longer than the ceiling.
@@ -87,6 +87,13 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
         return Decision::HoldUntil(due, HoldReason::Window);
     }
     Decision::Answer(batch)
+}
+
+/// When the first of the runs since the last success began, if anything of `pending` was there by then. What was
+/// counted against messages that were closed since (an opt-out, a human who took over) says nothing about newer ones.
+pub fn first_attempt(state: &State, pending: &[Event]) -> Option<Timestamp> {
+    let oldest = pending.iter().map(|event| event.arrived_at).min()?;
+    state.first_attempt_at.filter(|first| oldest <= *first)
 }
 
 /// No hold for a failure lasts longer, for STOP and new messages wait behind it.

@@ -225,6 +225,20 @@ fn messages_without_a_state_are_late_ones_of_an_erased_person() {
 }
 
 #[test]
+fn what_was_counted_against_closed_messages_says_nothing_about_newer_ones() {
+    let peek = with(seen(vec![said("b", 86_400_000, "oi")]), |state| {
+        state.first_attempt_at = Some(at(10_000));
+        state.attempts = 1;
+        state.crashes = 3;
+    });
+    let state = peek.state.as_ref().unwrap();
+    assert_eq!(first_attempt(state, &peek.pending), None);
+    let decision = decide(&peek, &agent::sample(), at(86_405_000));
+    assert_eq!(names(&decision), ["b"]);
+    assert!(matches!(decision, Decision::Answer(_)), "{decision:?}");
+}
+
+#[test]
 fn giving_up_is_by_time_and_a_message_that_crashes_every_run_gets_the_honest_line() {
     let tried = |first: u64, crashes: u32| {
         with(seen(vec![said("a", 0, "oi")]), |state| {
