@@ -8,6 +8,7 @@ pub mod fake_store;
 pub mod fake_ticks;
 pub mod fake_world;
 pub mod samples;
+pub mod simulation;
 pub mod store_benches;
 pub mod store_contract;
 pub mod ticks_benches;

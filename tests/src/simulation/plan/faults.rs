@@ -1,0 +1,162 @@
+//! The kinds of faults, and which of them a schedule may have.
+
+use rand::RngExt as _;
+use rand::rngs::StdRng;
+
+/// Declares the kinds of faults with their names.
+macro_rules! faults {
+    ($($(#[$doc:meta])* $name:ident = $label:literal,)*) => {
+        /// A kind of thing that goes wrong, or that someone does at a bad moment.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Fault { $($(#[$doc])* $name,)* }
+
+        impl Fault {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// What a report calls it.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$name => $label,)* }
+            }
+        }
+    };
+}
+
+faults! {
+    /// A webhook comes twice.
+    WebhookDoubled = "webhook doubled",
+    /// Webhooks overtake one another.
+    WebhookReordered = "webhook reordered",
+    /// A message comes long after it was sent.
+    WebhookLate = "webhook late by minutes or days",
+    /// The queue takes a tick and loses it.
+    TickLost = "tick lost",
+    /// A tick comes twice.
+    TickDoubled = "tick doubled",
+    /// A held tick comes back before its time.
+    TickEarly = "tick early",
+    /// All ticks vanish, but the queue still knows their dedup ids.
+    QueuePurged = "queue purged (next ticks swallowed by dedup)",
+    /// The queue takes nothing.
+    QueueRefuses = "queue refuses",
+    /// A change of visibility fails.
+    HoldFails = "visibility change fails",
+    /// A run begins with 1 s of visibility left.
+    OneSecondLeft = "run begins with 1 s of visibility",
+    /// An invocation begins with little time left.
+    ShortInvocation = "invocation short of time",
+    /// No invocation begins for a while.
+    Throttled = "invocations throttled",
+    /// A request to the table fails and is not applied.
+    StoreBefore = "store error before the write",
+    /// A request to the table is applied and its answer is lost.
+    StoreAfter = "store error after the write",
+    /// The table refuses everything for a while.
+    StoreThrottled = "store throttled for a while",
+    /// A request to the table takes seconds.
+    StoreSlow = "store slow",
+    /// A request is applied minutes later, when its sender is dead.
+    StoreLate = "write applied minutes late",
+    /// The model asks to wait.
+    ModelThrottled = "model 429",
+    /// The model fails, by status or inside a 200.
+    ModelFails = "model error",
+    /// The model does not answer in time.
+    ModelTimeout = "model timeout",
+    /// The model is slow.
+    ModelSlow = "model slow",
+    /// A run panics.
+    ModelPanics = "panic in a run",
+    /// The prompt is too long, the answer cut, or declined.
+    ModelDeclines = "model overflow, cut or refusal",
+    /// The provider refuses a send for now.
+    SendRefused = "send refused for now",
+    /// The provider refuses a send for good.
+    SendFailed = "send refused for good",
+    /// The provider cannot be reached.
+    SendUnreachable = "send not connected",
+    /// The provider accepts a send and the answer is lost.
+    SendTimedOut = "send timed out after acceptance",
+    /// A send is lost without an answer.
+    SendLost = "send lost silently",
+    /// The provider cannot be asked what it has.
+    LookUpBlind = "provider cannot be asked",
+    /// Statuses come early, late, twice or not at all.
+    StatusOdd = "status early, late, doubled or missing",
+    /// The provider accepted and later says that it failed.
+    StatusFailed = "status: failed",
+    /// The clock steps back a little and forward again.
+    ClockSteps = "clock stepped",
+    /// An invocation of the processor dies at some await.
+    ProcessorCrash = "processor crash",
+    /// An invocation of ingest dies at some await.
+    IngestCrash = "ingest crash",
+    /// The whole process dies, queue and all, and starts again.
+    ProcessKilled = "whole process killed",
+    /// The sweeper is not there.
+    SweeperDown = "no sweeper",
+    /// Someone is forgotten.
+    Forget = "forget",
+    /// A forget dies in the middle.
+    ForgetCrash = "forget crash",
+    /// The operator opts someone out.
+    OperatorOptOut = "operator opt-out",
+    /// A human takes over, and gives back.
+    Pause = "operator pause",
+    /// A person writes STOP.
+    Stop = "STOP",
+    /// Events name a person now by phone, now by BSUID, now by both.
+    PartialIds = "partial ids",
+    /// A number goes to someone else.
+    NumberRecycled = "number recycled",
+    /// Someone writes 300 messages.
+    Flood = "flood of 300",
+    /// A compaction job comes twice.
+    CompactionDoubled = "compaction job doubled",
+    /// A kind of message that is kept and not answered.
+    Unsupported = "unsupported kind",
+}
+
+/// Which faults a schedule may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Swarm(u64);
+
+impl Swarm {
+    /// Whether this kind may happen.
+    pub fn on(self, fault: Fault) -> bool {
+        self.0 & (1 << fault as u64) != 0
+    }
+
+    fn with(self, fault: Fault) -> Self {
+        Self(self.0 | 1 << fault as u64)
+    }
+
+    fn without(self, fault: Fault) -> Self {
+        Self(self.0 & !(1 << fault as u64))
+    }
+
+    pub(super) fn draw(dice: &mut StdRng) -> Self {
+        if dice.random_ratio(1, 20) {
+            return Self(0);
+        }
+        let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
+        let mut swarm = Self(0);
+        for fault in Fault::ALL {
+            if dice.random_bool(share) {
+                swarm = swarm.with(*fault);
+            }
+        }
+        swarm = if dice.random_ratio(1, 60) {
+            swarm.with(Fault::Flood)
+        } else {
+            swarm.without(Fault::Flood)
+        };
+        // Without a sweeper nothing may be lost for good, or there would be nothing to promise.
+        if swarm.on(Fault::SweeperDown) {
+            for loss in [Fault::TickLost, Fault::QueuePurged, Fault::ForgetCrash] {
+                swarm = swarm.without(loss);
+            }
+        }
+        swarm
+    }
+}

@@ -1,0 +1,59 @@
+//! One request to the table: the way there, the request itself with whatever the witness makes of it, and the way back.
+
+use recado::domain::ConversationId;
+use recado::error::StoreError;
+
+use super::SimStore;
+use crate::simulation::requests::Fate;
+
+impl SimStore {
+    /// One request: the way there, the request itself with whatever the witness makes of it, and the way back.
+    pub(super) async fn request<T: Send>(
+        &self,
+        operation: &'static str,
+        of: Option<&ConversationId>,
+        writes: bool,
+        apply: impl Future<Output = Result<T, StoreError>> + Send,
+        see: impl FnOnce(&T) -> u64 + Send,
+    ) -> Result<T, StoreError> {
+        let fate = self.core.before(of, writes).await;
+        if fate == Fate::FailBefore {
+            self.core.trace(operation, 1);
+            self.core.tell(of, || format!("{operation}: fails"));
+            return Err(failed(operation));
+        }
+        let given = apply.await;
+        let outcome = given.as_ref().map_or(2, see);
+        self.core.trace(operation, outcome);
+        if let (true, Some(of)) = (writes, of) {
+            self.look_at_state(of);
+        }
+        self.core.after().await;
+        if fate == Fate::FailAfter {
+            self.core
+                .tell(of, || format!("{operation}: its answer is lost"));
+            return Err(failed(operation));
+        }
+        given
+    }
+
+    fn look_at_state(&self, of: &ConversationId) {
+        let now = self.core.true_ms();
+        self.table.touch(|table| {
+            let state = table
+                .people
+                .get(of)
+                .and_then(|person| person.state.as_ref());
+            self.core.witness(|witness| witness.state(of, state, now));
+        });
+    }
+
+    pub(super) fn told(&self, of: &ConversationId, text: impl FnOnce() -> String) {
+        self.core.tell(Some(of), text);
+    }
+}
+
+fn failed(operation: &'static str) -> StoreError {
+    let source = "injected".into();
+    StoreError::Unavailable { operation, source }
+}

@@ -1,0 +1,83 @@
+//! Every guard is needed: without it the simulation breaks a law within 2,000 schedules. Those that are a second belt
+//! for another guard are named with that other one, and are needed once it is gone.
+//!
+//! `cargo test --profile sim -p recado-tests --test simulation_guards -- --nocapture` prints who caught what.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use recado_tests::fake_store::Guards;
+use recado_tests::simulation::switches::{self, Switches};
+use recado_tests::simulation::{self, Options};
+
+/// Schedules that each guard gets.
+const SEEDS: u64 = 2_000;
+
+/// Runs schedules until a law is broken. Yields the seed and the law.
+fn caught(options: &Options) -> Option<(u64, &'static str, String)> {
+    let next = AtomicU64::new(0);
+    let found: Mutex<Option<(u64, &'static str, String)>> = Mutex::new(None);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let base = simulation::base_agent();
+                while found.lock().unwrap().is_none() {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= SEEDS {
+                        return;
+                    }
+                    if let Some(violation) = simulation::run(seed, &base, options).violation {
+                        *found.lock().unwrap() = Some((seed, violation.law, violation.detail));
+                    }
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
+
+fn told(name: &str, options: &Options) -> bool {
+    let caught = caught(options);
+    match &caught {
+        Some((seed, law, detail)) => println!("{name:<28} seed {seed:>4}: {law} ({detail})"),
+        None => println!("{name:<28} nobody misses it in {SEEDS} schedules"),
+    }
+    caught.is_some()
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "needs the optimised profile: --profile sim"
+)]
+fn the_table_needs_every_guard() {
+    for name in Guards::NAMES {
+        let guards = Guards::without(name);
+        told(
+            name,
+            &Options {
+                guards,
+                ..Options::default()
+            },
+        );
+    }
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "needs the optimised profile: --profile sim"
+)]
+fn the_flow_needs_every_guard() {
+    for name in switches::NAMES {
+        let switches = Switches::without(name);
+        told(
+            name,
+            &Options {
+                switches,
+                ..Options::default()
+            },
+        );
+    }
+}
