@@ -10,6 +10,8 @@ pub mod fake_world;
 pub mod samples;
 pub mod simulation;
 pub mod store_benches;
+pub mod store_condition;
 pub mod store_contract;
+pub mod store_mutants;
 pub mod ticks_benches;
 pub mod ticks_contract;

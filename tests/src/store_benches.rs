@@ -14,6 +14,7 @@ use recado_cli::dynamo::{Data, Dynamo};
 
 use crate::fake_store::{FakeStore, Guards, Health};
 use crate::store_contract::{Bench, Damage};
+use crate::store_mutants::Mutator;
 
 /// The hasher of every test.
 pub fn hasher() -> Arc<Hasher> {
@@ -76,18 +77,23 @@ pub struct DynamoBench {
 impl DynamoBench {
     /// An empty table in an embedded DynamoDB of its own.
     pub async fn embedded() -> Self {
+        Self::mutated(Mutator::default()).await
+    }
+
+    /// The same, with requests that pass through the mutator.
+    pub async fn mutated(mutator: Mutator) -> Self {
         let loopback = ([127, 0, 0, 1], 0).into();
         let dynamo = Dynamo::start(&Data::Memory, loopback).expect("the embedded DynamoDB");
         let url = dynamo.url().to_owned();
         Self {
             _embedded: Some(dynamo),
-            ..Self::at(&url, "recado").await
+            ..Self::at(&url, "recado", mutator).await
         }
     }
 
     /// The table of this name behind `url`, made if it is not there.
-    pub async fn at(url: &str, table: &str) -> Self {
-        let client = client(url);
+    pub async fn at(url: &str, table: &str, mutator: Mutator) -> Self {
+        let client = client(url, mutator);
         schema::create_table(&client, table).await.expect("a table");
         let hasher = hasher();
         Self {
@@ -118,12 +124,13 @@ impl DynamoBench {
 }
 
 /// A client of an endpoint that takes any credentials.
-pub fn client(url: &str) -> Client {
+fn client(url: &str, mutator: Mutator) -> Client {
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .endpoint_url(url)
         .region(Region::new("us-east-1"))
         .credentials_provider(Credentials::new("test", "test", None, None, "test"))
+        .interceptor(mutator)
         .build();
     Client::from_conf(config)
 }

@@ -74,10 +74,7 @@ impl DynamoStore {
         let update = self.outcome(conversation, reply, token, settlement, now);
         let update = moved(update, &[ReplyStatus::Unknown], token);
         let newest = Statement::check(key_of(conversation, &ItemKey::State))
-            .when(
-                "attribute_exists(#item) \
-                 AND (attribute_not_exists(#last_reply) OR #last_reply <= :reply)",
-            )
+            .when("#last_reply <= :reply")
             .with(":reply", text(reply));
         self.transact("settle a reply", vec![update, newest], None)
             .await

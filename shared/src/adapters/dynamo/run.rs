@@ -207,7 +207,14 @@ impl DynamoStore {
                 .with(":slot", text(slot.encode())),
             );
         }
-        let name = format!("{}#{}", commit.reply.id, commit.epoch);
+        // Tokens are known to the whole account, not to one table.
+        let name = format!(
+            "{}#{}#{}#{}",
+            self.table,
+            conversation.key(),
+            commit.reply.id,
+            commit.epoch
+        );
         let token = self.hasher.hash("commit", &name);
         match self.transact("commit", statements, Some(token)).await? {
             Written::Done => Ok(Written::Done),
