@@ -3,10 +3,10 @@
 use std::io::IsTerminal as _;
 
 use tracing::{Level, Metadata};
-use tracing_subscriber::filter::{FilterExt as _, filter_fn};
+use tracing_subscriber::filter::{FilterExt as _, Targets, filter_fn};
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, fmt, registry};
+use tracing_subscriber::{fmt, registry};
 
 /// What a log line looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,20 +18,18 @@ pub enum Form {
 }
 
 /// What is logged where no filter is set.
-pub const DEFAULT_FILTER: &str = "info";
+const DEFAULT_LEVEL: Level = Level::INFO;
 
 /// The embedded table warns of every condition that does not hold, which is what conditions are for.
 const EMBEDDED_TABLE: &str = "dynoxide";
 
-/// Starts the log. `info` asks for the default: ours, without what libraries tell at that level. A filter that cannot be read is said to be so and replaced by the default.
+/// Starts the log. A filter that cannot be read is said to be so and replaced by the default.
 pub fn init(form: Form, filter: Option<&str>) {
-    let chosen = filter
-        .filter(|filter| *filter != "info")
-        .map(EnvFilter::try_new);
+    let chosen = filter.map(str::parse::<Targets>);
     let is_wrong = matches!(chosen, Some(Err(_)));
     let chosen = match chosen {
         Some(Ok(filter)) => filter,
-        _ => EnvFilter::new(DEFAULT_FILTER),
+        _ => Targets::new().with_default(DEFAULT_LEVEL),
     };
     let filter = chosen.and(filter_fn(may_be_told));
     let started = match form {
@@ -39,7 +37,8 @@ pub fn init(form: Form, filter: Option<&str>) {
             let lines = fmt::layer()
                 .json()
                 .flatten_event(true)
-                .with_current_span(false);
+                .with_current_span(false)
+                .with_span_list(false);
             registry().with(lines.with_filter(filter)).try_init()
         }
         Form::Text => {

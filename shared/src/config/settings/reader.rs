@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use tracing_subscriber::filter::Targets;
+
 use super::{Environment, SettingsError};
 use crate::config::nearest::nearest;
 use crate::config::secret::Secret;
@@ -119,10 +121,7 @@ impl<'e> Reader<'e> {
                 name,
                 format!("{text:?} is not a filter; did you mean {level}?"),
             );
-        } else if tracing_subscriber::EnvFilter::builder()
-            .parse(text)
-            .is_err()
-        {
+        } else if text.parse::<Targets>().is_err() {
             self.mistake(
                 name,
                 format!(

@@ -1,0 +1,104 @@
+//! The template, as far as it says who may do what.
+
+use std::collections::BTreeSet;
+
+use saphyr::{LoadableYamlNode as _, Yaml};
+
+use crate::source::root;
+use crate::{Right, right};
+
+/// The template.
+pub struct Template {
+    /// As it stands.
+    pub text: String,
+}
+
+impl Template {
+    pub fn read() -> Self {
+        let text = std::fs::read_to_string(root().join("template.yaml")).unwrap();
+        Self { text }
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&Yaml<'_>) -> T) -> T {
+        let documents = Yaml::load_from_str(&self.text).unwrap();
+        look(bare(&documents[0]["Resources"]))
+    }
+
+    /// The names of the functions, in order.
+    pub fn functions(&self) -> Vec<String> {
+        self.with(|resources| {
+            let all = resources.as_mapping().unwrap().iter();
+            let mut names: Vec<String> = all
+                .filter(|(_, one)| one["Type"].as_str() == Some("AWS::Serverless::Function"))
+                .map(|(name, _)| name.as_str().unwrap().to_owned())
+                .collect();
+            names.sort();
+            names
+        })
+    }
+
+    /// The queues whose messages the function is called with.
+    pub fn queues_of(&self, function: &str) -> Vec<String> {
+        self.with(|resources| {
+            let events = bare(&resources[function]["Properties"]["Events"]);
+            let events = events.as_mapping().unwrap().values();
+            events
+                .filter(|event| event["Type"].as_str() == Some("SQS"))
+                .map(|event| resource(&event["Properties"]["Queue"]))
+                .collect()
+        })
+    }
+
+    /// What the function's role allows. It has one role of its own, whose policies are written out.
+    pub fn allowed(&self, function: &str) -> BTreeSet<Right> {
+        self.with(|resources| {
+            let properties = &resources[function]["Properties"];
+            assert!(
+                properties.as_mapping_get("Policies").is_none(),
+                "{function} has policies beside its role"
+            );
+            let role = resource(&properties["Role"]);
+            assert_eq!(role, format!("{function}Role"), "the role of {function}");
+            let policies = &resources[role.as_str()]["Properties"]["Policies"];
+            let mut rights = BTreeSet::new();
+            for policy in policies.as_sequence().unwrap() {
+                let statements = &policy["PolicyDocument"]["Statement"];
+                for statement in statements.as_sequence().unwrap() {
+                    assert_eq!(statement["Effect"].as_str(), Some("Allow"));
+                    for action in one_or_more(&statement["Action"]) {
+                        for target in one_or_more(&statement["Resource"]) {
+                            let new = right(action.as_str().unwrap(), &resource(target));
+                            assert!(rights.insert(new.clone()), "{function}: {new:?} twice");
+                        }
+                    }
+                }
+            }
+            rights
+        })
+    }
+}
+
+/// The node without its tag.
+fn bare<'n, 'y>(node: &'n Yaml<'y>) -> &'n Yaml<'y> {
+    match node {
+        Yaml::Tagged(_, node) => node,
+        node => node,
+    }
+}
+
+fn one_or_more<'n, 'y>(node: &'n Yaml<'y>) -> Vec<&'n Yaml<'y>> {
+    match node.as_sequence() {
+        Some(nodes) => nodes.iter().collect(),
+        None => vec![node],
+    }
+}
+
+/// The name in `!GetAtt Name.Arn`, `!Ref Name` or `!Sub ${Name.Arn}/rest`.
+fn resource(node: &Yaml<'_>) -> String {
+    let text = match bare(node) {
+        Yaml::Representation(text, ..) => text.to_string(),
+        node => node.as_str().unwrap().to_owned(),
+    };
+    let text = text.replace("${", "").replace('}', "");
+    text.replacen(".Arn", "", 1)
+}
