@@ -20,6 +20,7 @@ use recado::ports::{Clock as _, Model};
 use crate::aws::{self, Data};
 use crate::local::{LocalRun, Options, Secrets};
 use crate::say::{self, Burst};
+use crate::watch::Watch;
 use crate::{client, forget};
 
 /// Any failure that ends a command.
@@ -102,6 +103,10 @@ struct AwsArguments {
     /// Keep the tables in this file; without it they are gone at the end.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Make table and queues, and call the functions that `cargo lambda watch` serves at this address
+    /// (`http://127.0.0.1:9000`) as event source mappings and the schedule do on AWS.
+    #[arg(long, value_name = "URL")]
+    watch: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -281,7 +286,15 @@ fn check(file: &std::path::Path) -> Result<ExitCode, Failure> {
 }
 
 async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
-    logging::init(Form::Text, None);
+    let window = if arguments.watch.is_some() {
+        let settings = settings()?;
+        let agents = Roster::load(&settings.agent_files, &settings.overrides)
+            .map_err(|lines| SettingsError { lines })?;
+        agents.window_min()
+    } else {
+        logging::init(Form::Text, None);
+        Duration::ZERO
+    };
     let data = arguments.file.map_or(Data::Memory, Data::File);
     let aws = aws::serve(arguments.port, &data, Arc::new(|| SystemClock.now().ms())).await?;
     print_line(&format!(
@@ -292,7 +305,17 @@ async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
         "  export AWS_ENDPOINT_URL={} AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local",
         aws.url()
     ));
-    aws.run(stop_signal()).await?;
+    let Some(endpoint) = arguments.watch else {
+        aws.run(stop_signal()).await?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let watch = Watch::start(&aws, &endpoint, window).await?;
+    for line in watch.environment() {
+        print_line(&format!("  export {line}"));
+    }
+    let stopped = aws.run(stop_signal()).await;
+    watch.stop().await;
+    stopped?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,3 +10,4 @@ pub mod phone;
 pub mod poller;
 pub mod say;
 pub mod sqs;
+pub mod watch;

@@ -18,13 +18,25 @@ use super::invoke::Processor;
 use crate::poller::{Poller, Settings};
 use crate::sqs::names::{ACCOUNT, REGION};
 
-const TICKS: &str = "ticks.fifo";
-const COMPACTIONS: &str = "compactions";
+/// The FIFO queue of ticks.
+pub const TICKS: &str = "ticks.fifo";
+/// The standard queue of compactions.
+pub const COMPACTIONS: &str = "compactions";
 /// As in the template: at least the function's timeout.
 const VISIBILITY_S: &str = "150";
 /// Conversations worked on at once: on a laptop the handlers are cheap.
 const PROCESSORS: usize = 32;
 const COMPACTORS: usize = 2;
+
+/// Both queues, made if they are not there.
+pub struct Made {
+    /// A client of where they are.
+    pub client: Client,
+    /// The FIFO queue of ticks.
+    pub ticks_url: String,
+    /// The standard queue of compactions.
+    pub compactions_url: String,
+}
 
 /// The queues.
 pub struct LocalQueues {
@@ -45,13 +57,8 @@ pub fn sdk_config() -> SdkConfig {
         .build()
 }
 
-/// Opens both queues behind `endpoint`; ticks are delayed by `window`, in whole seconds.
-pub async fn open(
-    sdk: &SdkConfig,
-    endpoint: &str,
-    window: Duration,
-    hasher: Arc<Hasher>,
-) -> Result<LocalQueues, StartError> {
+/// Makes both queues behind `endpoint`; ticks are delayed by `window`, in whole seconds.
+pub async fn make(sdk: &SdkConfig, endpoint: &str, window: Duration) -> Result<Made, StartError> {
     let config = aws_sdk_sqs::config::Builder::from(sdk)
         .endpoint_url(endpoint)
         .build();
@@ -66,6 +73,25 @@ pub async fn open(
     let standard = HashMap::from([(Name::VisibilityTimeout, VISIBILITY_S.to_owned())]);
     let ticks_url = create(&client, TICKS, fifo).await?;
     let compactions_url = create(&client, COMPACTIONS, standard).await?;
+    Ok(Made {
+        client,
+        ticks_url,
+        compactions_url,
+    })
+}
+
+/// Opens both queues behind `endpoint`.
+pub async fn open(
+    sdk: &SdkConfig,
+    endpoint: &str,
+    window: Duration,
+    hasher: Arc<Hasher>,
+) -> Result<LocalQueues, StartError> {
+    let Made {
+        client,
+        ticks_url,
+        compactions_url,
+    } = make(sdk, endpoint, window).await?;
     let ticks = SqsTicks::new(client.clone(), &ticks_url, &compactions_url, hasher);
     Ok(LocalQueues {
         client,
