@@ -1,5 +1,6 @@
 //! Fakes, contracts and scenarios that the tests share.
 
+pub mod canary;
 pub mod fake_chance;
 pub mod fake_clock;
 pub mod fake_messenger;
@@ -7,6 +8,7 @@ pub mod fake_model;
 pub mod fake_store;
 pub mod fake_ticks;
 pub mod fake_world;
+pub mod local_run;
 pub mod samples;
 pub mod simulation;
 pub mod store_benches;

@@ -23,6 +23,7 @@ fn sources() -> Vec<(String, String)> {
         "shared/src",
         "functions",
         "infra/cli/src",
+        "infra/cli/tests",
         "tests/src",
         "tests/tests",
     ] {

@@ -1,6 +1,6 @@
 //! The program as a person starts it: the real binary, on free ports and in folders of its own, over real time.
 //!
-//! The long ones wait for each other nowhere: `cargo test` runs them side by side.
+//! They wait most of the time, so the longest come first in the order of names, and others run beside them.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,
@@ -9,6 +9,8 @@
     reason = "a test stops at the first surprise, and reads the clock and the environment it was given"
 )]
 
+#[path = "process/bursts.rs"]
+mod bursts;
 #[path = "process/harness.rs"]
 mod harness;
 #[path = "process/kills.rs"]
@@ -19,5 +21,3 @@ mod memory;
 mod refusals;
 #[path = "process/stops.rs"]
 mod stops;
-#[path = "process/tempo.rs"]
-mod tempo;

@@ -1,5 +1,9 @@
 //! When is answered: one thought, one answer, and a stream of messages by its ceiling.
 
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
 use crate::harness::{Place, strings};
 
 #[tokio::test]
@@ -56,5 +60,38 @@ async fn a_steady_stream_is_answered_by_the_ceiling_and_each_message_in_one_answ
         (20_000..=22_000).contains(&first_answer),
         "first answer after {first_answer} ms"
     );
+    instance.stop().await;
+}
+
+#[cfg(target_os = "linux")]
+/// Resident memory of a process, in kB.
+fn resident_kb(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let number = line.unwrap().split_whitespace().nth(1).unwrap();
+    number.parse().unwrap()
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn it_is_ready_within_a_second_and_small_after_two_hundred_conversations() {
+    let place = Place::new();
+    let instance = place.run().await;
+    let ready = instance.running.age();
+    let small = resident_kb(instance.running.id());
+    let phones: Vec<String> = (0..200).map(|n| format!("5511900002{n:03}")).collect();
+    let said = phones.iter().map(|phone| async {
+        for text in ["oi", "queria marcar", "pra sexta"] {
+            instance.write(phone, text).await.unwrap();
+        }
+        instance.wait_for_answers(phone, 1).await
+    });
+    for answers in join_all(said).await {
+        assert_eq!(answers.len(), 1, "{answers:?}");
+    }
+    let burst = resident_kb(instance.running.id());
+    println!("ready after {ready:?}; {small} kB resident, after the burst {burst} kB");
+    assert!(ready < Duration::from_secs(1), "ready after {ready:?}");
+    assert!(burst < 100_000, "{burst} kB resident");
     instance.stop().await;
 }
