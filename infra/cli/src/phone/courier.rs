@@ -125,6 +125,8 @@ fn mark(inner: &Inner, message: &ChatMessage, progress: Progress, at: Timestamp)
 
 /// One try; an error is a short phrase without any of the content.
 async fn post(inner: &Inner, signature: &str, body: &str) -> Result<(), String> {
+    // It is never closed; if it were, a webhook too many would do no harm.
+    let _turn = inner.webhooks.acquire().await;
     let response = inner
         .http
         .post(&inner.settings.webhook_url)

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use recado::domain::{BusinessNumber, Phone as Number, Timestamp};
 use recado::ports::{Chance, Clock};
 use serde::Serialize;
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Notify, Semaphore, broadcast, watch};
 
 use super::book::{Book, ChatMessage, Side};
 use super::courier;
@@ -19,6 +19,8 @@ use super::records::{Log, Record};
 
 /// Changes a slow listener may be behind before it loses some.
 const CHANGES_KEPT: usize = 4_096;
+/// Webhooks under way at once: each holds connections and buffers in this very process, on both of their ends.
+const WEBHOOKS_AT_ONCE: usize = 16;
 /// One webhook is given up, and tried again, after this long.
 const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -84,6 +86,7 @@ pub(super) struct Inner {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) chance: Arc<dyn Chance>,
     pub(super) http: reqwest::Client,
+    pub(super) webhooks: Semaphore,
     /// The log and what it adds up to change together.
     kept: Mutex<Kept>,
     /// One delivery per person, woken when there is something to deliver.
@@ -125,6 +128,7 @@ impl Phone {
             clock,
             chance,
             http,
+            webhooks: Semaphore::new(WEBHOOKS_AT_ONCE),
             kept: Mutex::new(Kept { log, book }),
             lines: Mutex::default(),
             changes: broadcast::Sender::new(CHANGES_KEPT),
