@@ -14,9 +14,9 @@ pub fn leaks(text: &str, canary: &str) -> Vec<String> {
         }
     };
     look("plain".to_owned(), canary);
-    let hexed: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    look("hex".to_owned(), &hexed);
-    let percent: String = bytes.iter().map(|byte| format!("%{byte:02x}")).collect();
+    let hexed: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    look("hex".to_owned(), &hexed.concat());
+    let percent = format!("%{}", hexed.join("%"));
     look("percent-encoded throughout".to_owned(), &percent);
     let usual: String = bytes.iter().map(|byte| percent_encoded(*byte)).collect();
     look("percent-encoded".to_owned(), &usual);
