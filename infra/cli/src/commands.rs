@@ -58,8 +58,12 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct RunArguments {
-    /// Port on 127.0.0.1; 0 takes a free one [default: `RECADO_PORT` or 8787].
-    #[arg(long)]
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(
+        long,
+        value_name = "N",
+        help = "Port on 127.0.0.1; 0 takes a free one [default: RECADO_PORT or 8787]"
+    )]
     port: Option<u16>,
     /// Keep nothing on disk.
     #[arg(long)]
@@ -148,10 +152,18 @@ pub fn complain(error: &(dyn Error + 'static)) {
     print_error(&line);
 }
 
-/// Settings, with their warnings shown and the log begun.
-fn settings() -> Result<LocalSettings, Failure> {
-    let settings = LocalSettings::read(&Environment::of_process())?;
-    logging::init(Form::Text, Some(&settings.log));
+/// Settings, with their warnings shown and the log begun; a `quiet` command logs warnings only, unless asked for more.
+fn settings(quiet: bool) -> Result<LocalSettings, Failure> {
+    let environment = Environment::of_process();
+    let settings = LocalSettings::read(&environment)?;
+    // A command that prints what it found out is not to be drowned in what usually goes well.
+    let is_asked = environment.get("RECADO_LOG").is_some();
+    let filter = if quiet && !is_asked {
+        "warn"
+    } else {
+        &settings.log
+    };
+    logging::init(Form::Text, Some(filter));
     for warning in &settings.warnings {
         print_error(&format!("recado: {warning}"));
     }
@@ -196,7 +208,7 @@ fn options(
 }
 
 async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
-    let settings = settings()?;
+    let settings = settings(false)?;
     let folder = (!arguments.ephemeral).then(|| settings.data_dir.clone());
     let port = arguments.port.unwrap_or(settings.port);
     let run = LocalRun::start(options(&settings, port, folder.clone())?).await?;
@@ -219,7 +231,7 @@ async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
 }
 
 async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
-    let settings = settings()?;
+    let settings = settings(true)?;
     let burst = Burst {
         phone: arguments.phone,
         texts: arguments.texts,
@@ -258,7 +270,7 @@ async fn forget(arguments: ForgetArguments) -> Result<ExitCode, Failure> {
         );
         return Ok(ExitCode::SUCCESS);
     }
-    let settings = settings()?;
+    let settings = settings(true)?;
     let folder = settings.data_dir.clone();
     let forgotten = if let Some(url) = client::running(&folder).await {
         forget::forget(&url, &arguments.phone).await?
