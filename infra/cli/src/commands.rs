@@ -299,7 +299,7 @@ fn check(file: &std::path::Path) -> Result<ExitCode, Failure> {
 
 async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
     let window = if arguments.watch.is_some() {
-        let settings = settings()?;
+        let settings = settings(false)?;
         let agents = Roster::load(&settings.agent_files, &settings.overrides)
             .map_err(|lines| SettingsError { lines })?;
         agents.window_min()

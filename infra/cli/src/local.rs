@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::aws::{self, Data, LocalAws};
-use crate::phone::{self, Phone, PhoneState, Story};
+use crate::phone::{self, Phone, PhoneError, PhoneState, Story};
 
 pub mod error;
 pub mod invoke;
@@ -29,6 +29,7 @@ pub mod server;
 pub mod table;
 
 pub use error::StartError;
+use queues::LocalQueues;
 pub use server::Secrets;
 
 /// Where the table is kept inside the data folder.
@@ -97,18 +98,7 @@ impl LocalRun {
         }));
         let story = Arc::new(Story::new(clock.clone(), &*chance, STEPS_KEPT));
         let secrets = options.secrets;
-        let phone_log = options
-            .folder
-            .as_ref()
-            .map(|folder| folder.join(PHONE_FILE));
-        let settings = server::phone_settings(&url, &secrets);
-        let phone = Phone::open(
-            settings,
-            phone_log.as_deref(),
-            clock.clone(),
-            chance.clone(),
-        )?;
-
+        let phone = open_phone(&url, &secrets, options.folder.as_deref())?;
         let sdk = queues::sdk_config();
         let opened = table::open(&sdk, aws.dynamodb_url(), Arc::clone(&hasher)).await?;
         let delay = options.agents.window_min();
@@ -145,11 +135,7 @@ impl LocalRun {
         let mut server = JoinSet::new();
         server.spawn(server::serve(listener, router, stopped.server));
         recover(&world).await?;
-        let mut workers = JoinSet::new();
-        for poller in queues.pollers(&world) {
-            workers.spawn(poller.run(until(stopped.workers.clone())));
-        }
-        workers.spawn(sweep_for_ever(world, grace, stopped.workers));
+        let workers = work(world, &queues, grace, &stopped.workers);
         phone.start();
         let address_file = leave_address(folder.as_deref(), &url)?;
         Ok(Self {
@@ -199,6 +185,32 @@ async fn listen(port: u16) -> Result<(TcpListener, String), StartError> {
     let listener = bound.map_err(|source| StartError::Port { port, source })?;
     let address = listener.local_addr().map_err(StartError::Address)?;
     Ok((listener, format!("http://{address}")))
+}
+
+fn open_phone(
+    url: &str,
+    secrets: &Secrets,
+    folder: Option<&std::path::Path>,
+) -> Result<Phone, PhoneError> {
+    let settings = server::phone_settings(url, secrets);
+    let log = folder.map(|folder| folder.join(PHONE_FILE));
+    let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
+    Phone::open(settings, log.as_deref(), clock, chance)
+}
+
+/// Starts what works on the queues, and the sweeper.
+fn work(
+    world: World,
+    queues: &LocalQueues,
+    grace: Duration,
+    stopped: &watch::Receiver<bool>,
+) -> JoinSet<()> {
+    let mut workers = JoinSet::new();
+    for poller in queues.pollers(&world) {
+        workers.spawn(poller.run(until(stopped.clone())));
+    }
+    workers.spawn(sweep_for_ever(world, grace, stopped.clone()));
+    workers
 }
 
 fn stops() -> (Stop, Stopped) {

@@ -282,7 +282,7 @@ where
         if begun.elapsed() > limit {
             return None;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
