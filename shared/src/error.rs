@@ -12,6 +12,9 @@ pub enum Verdict {
     Retry,
     /// Try again, but not before this much time has passed.
     RetryAfter(Duration),
+    /// An operator has to mend something first (a token, a right): keep it, and try now and then for as long as it
+    /// takes.
+    Mend,
     /// Never try the same request again.
     GiveUp,
 }

@@ -103,6 +103,21 @@ def a_tick_that_was_never_sent_is_found_by_the_sweeper(stack):
     equal(len(stack.sends_to("5511900000024")), 1, "sends")
 
 
+def a_refused_token_is_told_and_its_reply_waits(stack):
+    """The Graph API refuses the token: one line with the key, and the reply goes out once the token is right."""
+    stack.graph.key = "a newer token"
+    write(stack, "5511900000026", ["e agora?"])
+
+    def told():
+        stack.emulator.log.flush()
+        return 'the key \\"meta_access_token\\" is refused' in open(stack.emulator.log.name, encoding="utf-8").read()
+
+    eventually(told, PATIENCE_S, "the processor says which key is refused")
+    stack.put_secret(meta_access_token=stack.graph.key)
+    eventually(lambda: stack.sends_to("5511900000026"), 150, "the reply")
+    equal((len(stack.calls_of("e agora?")), len(stack.sends_to("5511900000026"))), (1, 1), "calls and sends")
+
+
 def a_missing_setting_is_told(stack):
     """503 and one line with the setting and a right value."""
     restore = stack.configure("Ingest", RECADO_SECRET_ID="")
@@ -122,4 +137,5 @@ AFTERWARDS = [
     a_missing_table_is_told_and_nothing_is_lost,
     a_tick_that_was_never_sent_is_found_by_the_sweeper,
     a_replaced_app_secret_is_used_without_a_deployment,
+    a_refused_token_is_told_and_its_reply_waits,
 ]

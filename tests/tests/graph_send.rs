@@ -152,8 +152,8 @@ async fn each_answer_leads_to_its_verdict() {
             refused(500, 131_000),
             Some(("131000", Verdict::Retry)),
         ),
-        ("rights", refused(403, 10), Some(("10", Verdict::GiveUp))),
-        ("token", refused(401, 190), Some(("190", Verdict::GiveUp))),
+        ("rights", refused(403, 10), Some(("10", Verdict::Mend))),
+        ("token", refused(401, 190), Some(("190", Verdict::Mend))),
         (
             "not there",
             Answer::Text(404, "<html>"),

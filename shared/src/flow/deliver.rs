@@ -7,6 +7,7 @@ use super::{FlowError, World};
 use crate::domain::reply::Settlement;
 use crate::domain::{Agent, Reply, ReplyStatus, RunId, Step, Timestamp};
 use crate::error::{SendError, Verdict};
+use crate::policy::debounce::BACKOFF_MAX;
 use crate::policy::retry;
 use crate::ports::{LookUp, Outgoing, Written};
 
@@ -130,6 +131,14 @@ async fn send(
         }) => {
             fail(world, visit, run, reply, &code).await?;
             Ok(None)
+        }
+        Err(SendError::Refused {
+            code,
+            verdict: Verdict::Mend,
+        }) => {
+            settle(world, visit, reply, owner, &Settlement::Ready).await?;
+            note_refused(world, visit, reply, &code, true);
+            Ok(Some(world.now().plus(BACKOFF_MAX)))
         }
         Err(SendError::Refused { code, verdict }) => {
             let after = match verdict {

@@ -235,3 +235,19 @@ async fn a_send_of_unknown_outcome_is_looked_up_and_never_doubled() {
         assert_eq!(unknown, usize::from(!can_be_asked), "{label}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_waits_for_a_token_however_long_it_takes_to_mend() {
+    let world = FakeWorld::start();
+    // Longer than a reply is tried for any other reason.
+    for _ in 0..10 {
+        let refusal = SendBehaviour::Refuse("190", Verdict::Mend);
+        world.messenger.then(refusal);
+    }
+    world.say(ANA, "oi").await;
+    world.pass_s(6 * 60).await;
+    assert_eq!(answers(&world).len(), 0);
+    world.pass_s(6 * 60).await;
+    assert_eq!(answers(&world), ["ouvi: oi"]);
+    assert_eq!(world.model.prompts().len(), 1, "one call for one reply");
+}

@@ -50,6 +50,7 @@ pub fn of_answer(
     let code = format!("http_{}", status.as_u16());
     match status {
         StatusCode::TOO_MANY_REQUESTS => Err(refused(code, wait(retry_after))),
+        StatusCode::UNAUTHORIZED => Err(refused(code, Verdict::Mend)),
         StatusCode::REQUEST_TIMEOUT => Err(unknown(status)),
         _ if status.is_server_error() => Err(unknown(status)),
         _ => Err(refused(code, Verdict::GiveUp)),
@@ -69,6 +70,7 @@ fn of_code(code: i64, status: StatusCode, retry_after: Option<Duration>) -> Send
         1 | 2 | 4 | 80_007 | 130_429 | 133_016 | 131_000 | 131_016 | 131_057 | 131_053 => {
             wait(retry_after)
         }
+        _ if needs_mending(code) => Verdict::Mend,
         _ if gives_up(code) => Verdict::GiveUp,
         _ if status == StatusCode::TOO_MANY_REQUESTS => wait(retry_after),
         _ if status.is_server_error() => return unknown(status),
@@ -77,11 +79,16 @@ fn of_code(code: i64, status: StatusCode, retry_after: Option<Duration>) -> Send
     refused(code.to_string(), verdict)
 }
 
-/// Codes that are known to stay: of the token and its rights, of the account, of this message or this person.
+/// Codes of the token and its rights: every send meets them, and none is to blame for them.
+fn needs_mending(code: i64) -> bool {
+    matches!(code, 0 | 3 | 10 | 190 | 200..=299 | 131_005)
+}
+
+/// Codes that are known to stay: of the account, of this message or this person.
 fn gives_up(code: i64) -> bool {
     matches!(
         code,
-        0 | 3 | 10 | 190 | 200..=299 | 131_005 | 131_031 | 130_497 | 131_042 | 133_010
+        131_031 | 130_497 | 131_042 | 133_010
         | 100 | 131_008 | 131_009 | 131_026 | 131_030 | 131_047 | 131_049..=131_052 | 130_472
         | 131_062 | 132_000..=132_999
     )
@@ -121,6 +128,7 @@ mod tests {
             Err(SendError::Refused { code, verdict }) => match verdict {
                 Verdict::Retry => format!("{code} retry"),
                 Verdict::RetryAfter(wait) => format!("{code} after {}", wait.as_secs()),
+                Verdict::Mend => format!("{code} mend"),
                 Verdict::GiveUp => format!("{code} give up"),
             },
         }
@@ -149,10 +157,10 @@ mod tests {
             ("window closed", 400, None, error(131_047), "131047 give up"),
             ("bad parameter", 400, None, error(100), "100 give up"),
             ("template", 400, None, error(132_015), "132015 give up"),
-            ("token", 401, None, error(190), "190 give up"),
-            ("auth exception", 401, None, error(0), "0 give up"),
-            ("permission", 403, None, error(10), "10 give up"),
-            ("permissions, last", 403, None, error(299), "299 give up"),
+            ("token", 401, None, error(190), "190 mend"),
+            ("auth exception", 401, None, error(0), "0 mend"),
+            ("permission", 403, None, error(10), "10 mend"),
+            ("permissions, last", 403, None, error(299), "299 mend"),
             ("pair rate", 400, None, error(131_056), "131056 after 6"),
             ("throughput", 429, None, error(130_429), "130429 retry"),
             (
@@ -194,11 +202,11 @@ mod tests {
             ),
             ("service, 503", 503, None, error(2), "2 retry"),
             (
-                "documented give up, 500",
+                "documented to be mended, 500",
                 500,
                 None,
                 error(190),
-                "190 give up",
+                "190 mend",
             ),
             ("no Graph body, 500", 500, None, String::new(), "unknown"),
             (
@@ -220,7 +228,7 @@ mod tests {
                 401,
                 None,
                 String::new(),
-                "http_401 give up",
+                "http_401 mend",
             ),
             (
                 "no Graph body, 404",
