@@ -27,7 +27,7 @@ use crate::adapters::sqs::SqsTicks;
 use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
-use crate::domain::Hasher;
+use crate::domain::{Hasher, Timestamp};
 use crate::flow::World;
 use crate::ports::{Clock, Messenger, Model};
 use keys::StoredKey;
@@ -40,6 +40,20 @@ const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
 /// All tries of one request: less than ingest's own time, so that it can still say what failed.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(7);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The longest time of a function in the template.
+const TIMEOUT_MAX: Duration = Duration::from_mins(2);
+
+/// When an invocation is cut off, by the runtime's milliseconds since 1970. `cargo lambda watch` gives a span instead,
+/// which would be a moment long past: there it is the template's longest time from now.
+pub fn deadline(ms: u64) -> Timestamp {
+    let (now, deadline) = (SystemClock.now(), Timestamp::from_ms(ms));
+    if deadline < now.minus(TIMEOUT_MAX) {
+        now.plus(TIMEOUT_MAX)
+    } else {
+        deadline
+    }
+}
 
 /// What a function does, and thus which ports it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -295,4 +309,18 @@ fn read_agents(settings: &AwsSettings) -> Result<Roster, Vec<String>> {
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it over")]
 fn unreadable(error: SecretsError) -> NotReady {
     NotReady::one(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_is_taken_as_it_is_unless_it_is_a_span() {
+        let soon = SystemClock.now().plus(Duration::from_secs(9));
+        assert_eq!(deadline(soon.ms()), soon);
+        let over = SystemClock.now().minus(Duration::from_secs(1));
+        assert_eq!(deadline(over.ms()), over);
+        assert!(deadline(600_000) > soon);
+    }
 }

@@ -11,7 +11,7 @@ export PATH=$sam/bin:$PATH
 BYTES_MAX=12000000
 
 build() { # ARCHITECTURE [FUNCTION]
-  sam build --build-dir "$work/build-$1" --parameter-overrides "Architecture=$1" "${@:2}"
+  sam build "${@:2}" --build-dir "$work/build-$1" --parameter-overrides "Architecture=$1"
 }
 
 # Every line of cfn-lint is a mistake here, its warnings too.

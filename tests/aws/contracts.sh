@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The contracts of table and queues on an independent emulator of AWS. `contracts.sh --skip NAME` goes to the tests.
+# The contracts of table and queues on an independent emulator of AWS.
 #
 # What ministack lacks of them: it takes one batch of a FIFO queue at a time and has no StartMessageMoveTask, which
 # neither contract asks for.
@@ -21,7 +21,5 @@ contract() { # TEST
 }
 
 check "the table's contract" contract store_contract
-if [ -f tests/tests/ticks_contract.rs ] || [ -d tests/tests/ticks_contract ]; then
-  check "the queues' contract" contract ticks_contract
-fi
+check "the queues' contract" contract ticks_contract
 finish

@@ -24,8 +24,9 @@ const MARGIN: Duration = Duration::from_millis(500);
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GatewayRequest {
-    raw_path: String,
-    raw_query_string: String,
+    // What is absent is null where it comes from another server than AWS's own.
+    raw_path: Option<String>,
+    raw_query_string: Option<String>,
     headers: BTreeMap<String, String>,
     request_context: RequestContext,
     body: Option<String>,
@@ -48,7 +49,8 @@ impl fmt::Debug for GatewayRequest {
     /// Neither body nor query: the one holds words, the other the verify token.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let method = &self.request_context.http.method;
-        write!(f, "GatewayRequest({method} {})", self.raw_path)
+        let path = self.raw_path.as_deref().unwrap_or_default();
+        write!(f, "GatewayRequest({method} {path})")
     }
 }
 
@@ -63,6 +65,8 @@ pub struct GatewayResponse {
     /// Text, never base64.
     pub body: String,
     is_base64_encoded: bool,
+    /// None; `cargo lambda watch` wants to be told.
+    cookies: [(); 0],
 }
 
 /// Answers one request, before `deadline`, when the invocation is cut off.
@@ -107,10 +111,11 @@ async fn opened(installation: &Installation) -> Result<Ingest, NotReady> {
 
 impl From<GatewayRequest> for Request {
     fn from(request: GatewayRequest) -> Self {
+        let query = request.raw_query_string.unwrap_or_default();
         Self {
             method: request.request_context.http.method,
-            path: request.raw_path,
-            query: form_urlencoded::parse(request.raw_query_string.as_bytes())
+            path: request.raw_path.unwrap_or_default(),
+            query: form_urlencoded::parse(query.as_bytes())
                 .into_owned()
                 .collect(),
             headers: request.headers.into_iter().collect(),
@@ -127,6 +132,7 @@ impl From<Response> for GatewayResponse {
             headers: BTreeMap::from([("content-type", response.content_type)]),
             body: response.body,
             is_base64_encoded: false,
+            cookies: [],
         }
     }
 }
@@ -173,8 +179,17 @@ mod tests {
             "statusCode": 200,
             "headers": { "content-type": "text/plain" },
             "body": "challenge",
-            "isBase64Encoded": false
+            "isBase64Encoded": false,
+            "cookies": []
         });
         assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn what_is_absent_may_be_null() {
+        let payload = serde_json::json!({ "rawPath": "/", "rawQueryString": null, "body": null });
+        let read: GatewayRequest = serde_json::from_value(payload).unwrap();
+        let request = Request::from(read);
+        assert!(request.query.is_empty() && request.body.is_empty());
     }
 }

@@ -1,15 +1,14 @@
 //! The processor's Lambda, behind both queues: what it does is in the library beside it.
 
 use lambda_runtime::{Error, LambdaEvent, run, service_fn};
-use recado::domain::Timestamp;
-use recado::installation::{Installation, Part};
+use recado::installation::{self, Installation, Part};
 use recado_processor::{SqsEvent, invocation};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let installation = &Installation::open(Part::Answers).await;
     run(service_fn(async move |event: LambdaEvent<SqsEvent>| {
-        let deadline = Timestamp::from_ms(event.context.deadline);
+        let deadline = installation::deadline(event.context.deadline);
         Ok::<_, Error>(invocation::handle(installation, event.payload, deadline).await)
     }))
     .await
