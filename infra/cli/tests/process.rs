@@ -6,7 +6,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::disallowed_methods,
-    reason = "a test stops at the first surprise, and reads the clock and the environment it was given"
+    clippy::print_stdout,
+    reason = "a test stops at the first surprise, tells its figures, and reads the clock and the environment"
 )]
 
 #[path = "process/bursts.rs"]

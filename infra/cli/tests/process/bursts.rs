@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 
-use crate::harness::{Place, strings};
+use crate::harness::{MACHINE, Place, strings};
 
 #[tokio::test]
 async fn a_burst_of_four_is_one_turn_one_call_and_one_send() {
@@ -75,6 +75,7 @@ fn resident_kb(id: u32) -> u64 {
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn it_is_ready_within_a_second_and_small_after_two_hundred_conversations() {
+    let _machine = MACHINE.lock().await;
     let place = Place::new();
     let instance = place.run().await;
     let ready = instance.running.age();

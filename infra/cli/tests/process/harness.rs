@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex as StdMutex};
 use std::time::{Duration, Instant};
 
 use reqwest::Client;
@@ -11,9 +11,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
 
 /// Everything that is waited for comes sooner, also on a machine that compiles beside the test.
 const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Held by the tests that fill the machine and look at the clock: one of them at a time.
+pub static MACHINE: Mutex<()> = Mutex::const_new(());
 
 /// What a command printed and how it ended.
 pub struct Ended {
@@ -108,7 +112,7 @@ impl Place {
     pub fn spawn(&self, arguments: &[&str]) -> Running {
         let begun = Instant::now();
         let mut child = self.command(arguments).spawn().unwrap();
-        let printed = Arc::new(Mutex::new(String::new()));
+        let printed = Arc::new(StdMutex::new(String::new()));
         keep(child.stdout.take().unwrap(), &printed);
         keep(child.stderr.take().unwrap(), &printed);
         Running {
@@ -136,7 +140,7 @@ fn program() -> OsString {
 }
 
 /// Keeps a stream's lines as they come.
-fn keep(stream: impl AsyncRead + Unpin + Send + 'static, printed: &Arc<Mutex<String>>) {
+fn keep(stream: impl AsyncRead + Unpin + Send + 'static, printed: &Arc<StdMutex<String>>) {
     let printed = Arc::clone(printed);
     tokio::spawn(async move {
         let mut lines = BufReader::new(stream).lines();
@@ -151,7 +155,7 @@ fn keep(stream: impl AsyncRead + Unpin + Send + 'static, printed: &Arc<Mutex<Str
 /// A process that is running.
 pub struct Running {
     child: Child,
-    printed: Arc<Mutex<String>>,
+    printed: Arc<StdMutex<String>>,
     begun: Instant,
 }
 
