@@ -23,6 +23,7 @@ use crate::phone::{self, Phone, PhoneError, PhoneState, Story};
 
 pub mod error;
 pub mod invoke;
+pub mod journal;
 pub mod memory;
 pub mod queues;
 pub mod server;
@@ -113,7 +114,10 @@ impl LocalRun {
             clock,
             chance,
             agents: options.agents,
-            journal: story.clone(),
+            journal: Arc::new(journal::LocalJournal::new(
+                story.clone(),
+                Arc::clone(&hasher),
+            )),
             hasher,
         };
 

@@ -9,19 +9,31 @@ use crate::ports::Journal;
 #[derive(Debug, Clone)]
 pub struct LogJournal {
     hasher: Arc<Hasher>,
+    warnings_only: bool,
 }
 
 impl LogJournal {
     /// A journal whose lines name conversations by `hasher`.
     pub const fn new(hasher: Arc<Hasher>) -> Self {
-        Self { hasher }
+        Self {
+            hasher,
+            warnings_only: false,
+        }
+    }
+
+    /// A journal that writes only what an operator should see: for a run whose story is told elsewhere.
+    pub const fn of_warnings(hasher: Arc<Hasher>) -> Self {
+        Self {
+            hasher,
+            warnings_only: true,
+        }
     }
 }
 
 impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
-        if !warn(&hash, step) {
+        if !warn(&hash, step) && !self.warnings_only {
             write(&hash, conversation.agent.as_str(), step);
         }
     }

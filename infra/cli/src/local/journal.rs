@@ -1,0 +1,32 @@
+//! The journal of a local run: the whole story for the page, and its warnings for the terminal.
+
+use std::sync::Arc;
+
+use recado::adapters::log_journal::LogJournal;
+use recado::domain::{ConversationId, Hasher, Step};
+use recado::ports::Journal;
+
+use crate::phone::Story;
+
+/// Tells both.
+pub struct LocalJournal {
+    story: Arc<Story>,
+    log: LogJournal,
+}
+
+impl LocalJournal {
+    /// The story, and lines that name conversations by `hasher`.
+    pub const fn new(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
+        Self {
+            story,
+            log: LogJournal::of_warnings(hasher),
+        }
+    }
+}
+
+impl Journal for LocalJournal {
+    fn note(&self, conversation: &ConversationId, step: &Step) {
+        self.story.note(conversation, step);
+        self.log.note(conversation, step);
+    }
+}
