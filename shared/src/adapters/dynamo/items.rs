@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::fields::{Build, Fields};
 use super::keys::{ItemKey, Place, Slot};
 use super::request::{Item, key, number, texts};
-use super::schema::{ITEM, SLOT, UNREST_SHARD, UNREST_SINCE};
+use super::schema::{EXPIRES_AT, ITEM, SLOT, UNREST_SHARD, UNREST_SINCE};
 use crate::domain::ids::IdError;
 use crate::domain::{
     Address, Alias, BusinessNumber, Content, ConversationId, Event, Fact, Hasher, Kind, Lease,
@@ -41,7 +41,9 @@ pub(super) fn encode_event(hasher: &Hasher, conversation: &ConversationId, event
         Content::Unsupported(kind) => item.text("kind", kind),
     };
     match event.closed {
-        Some(reason) => item.text("answered_by", format!("closed:{}", reason.as_str())),
+        Some(reason) => item
+            .text("answered_by", format!("closed:{}", reason.as_str()))
+            .number(EXPIRES_AT, dedup_until(event.arrived_at)),
         None => item
             .text(
                 SLOT,
@@ -331,5 +333,34 @@ pub(super) fn kind_of(key: &str) -> &'static str {
         Ok(ItemKey::Summary) => "summary",
         Ok(ItemKey::Fact(_)) => "fact",
         Err(_) => "item",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{BusinessNumber, ClosedReason, Kind, Phone};
+
+    fn event(closed: Option<ClosedReason>) -> Event {
+        Event {
+            id: MessageId::parse("wamid.1").unwrap(),
+            reply_to: Address::Phone(Phone::parse("5511900000001").unwrap()),
+            number: BusinessNumber::parse("100").unwrap(),
+            sent_at: Timestamp::from_ms(1_000_000),
+            arrived_at: Timestamp::from_ms(1_000_000),
+            content: Content::Unsupported(Kind::parse("image").unwrap()),
+            closed,
+        }
+    }
+
+    #[test]
+    fn what_is_stored_closed_goes_by_itself_and_what_waits_never_does() {
+        let hasher = Hasher::new(b"a key for tests only");
+        let conversation = ConversationId::parse("recepcao#5511900000001").unwrap();
+        let item = |closed| encode_event(&hasher, &conversation, &event(closed));
+        let closed = item(Some(ClosedReason::KindNotAnswered));
+        let eight_days_later = (1_000 + 1 + 8 * 86_400).to_string();
+        assert_eq!(closed[EXPIRES_AT].as_n().unwrap(), &eight_days_later);
+        assert!(!item(None).contains_key(EXPIRES_AT));
     }
 }

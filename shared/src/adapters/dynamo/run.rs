@@ -156,7 +156,8 @@ impl DynamoStore {
         let close = |id: &MessageId| {
             Statement::update(
                 key_of(conversation, &ItemKey::Event(id.clone())),
-                "SET #answered_by = :answered_by, #closed_at = :now \
+                // Nothing will need its words again: they go once no provider repeats it.
+                "SET #answered_by = :answered_by, #closed_at = :now, #expires_at = #dedup_until \
                  REMOVE #slot, #unrest_shard, #unrest_since",
             )
             .when(STILL_PENDING)
