@@ -18,8 +18,9 @@ use crate::fake_chance::SeededChance;
 use crate::fake_clock::MovedClock;
 use crate::fake_messenger::FakeMessenger;
 use crate::fake_model::ScriptedModel;
-use crate::fake_store::FakeStore;
+use crate::fake_store::{FakeStore, Faults};
 use crate::fake_ticks::{COMPACTIONS, FakeTicks, TICKS};
+use crate::gate::Gate;
 
 /// The business number of every fake world.
 pub const NUMBER: &str = "100";
@@ -92,13 +93,22 @@ impl FakeWorld {
         Self::start_with(agent(|_| {}))
     }
 
+    /// The default agent behind a gate: its table waits where the test says.
+    pub fn start_gated(gate: Arc<Gate>) -> Self {
+        Self::start_with_faults(agent(|_| {}), gate)
+    }
+
     /// One agent, pollers and sweeper running. Under `#[tokio::test(start_paused = true)]`.
     pub fn start_with(agent: Agent) -> Self {
+        Self::start_with_faults(agent, Gate::new())
+    }
+
+    fn start_with_faults(agent: Agent, faults: Arc<dyn Faults>) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(MovedClock::start());
         let hasher = Arc::new(Hasher::new(b"a key for tests only, 32 bytes!!"));
         let grace = recado_sweeper::grace(agent.timing.ceiling);
         let delay_s = u32::try_from(agent.timing.window.as_secs()).unwrap();
-        let store = Arc::new(FakeStore::new(Arc::clone(&hasher)));
+        let store = Arc::new(FakeStore::new(Arc::clone(&hasher)).with_faults(faults));
         let ticks = Arc::new(FakeTicks::new(
             Arc::clone(&clock),
             Arc::clone(&hasher),

@@ -115,7 +115,8 @@ fn agent_of(plan: &Plan, base: &Agent) -> Agent {
 /// Without any fault nobody waits longer than the ceiling, two runs (the one before and their own) and a window; more
 /// where there are fewer processors than people, or hundreds of messages.
 fn patience_ms(plan: &Plan) -> u64 {
-    let run = plan.model_ms_max + 2_000;
+    let hesitation_ms = if plan.hesitant { 15_000 } else { 0 };
+    let run = plan.model_ms_max + 2_000 + hesitation_ms;
     let crowd = plan.people.div_ceil(plan.processors) as u64;
     let batches = plan.said.len().div_ceil(80) as u64 - 1;
     25_000 + 2 * run * crowd + batches * run * crowd

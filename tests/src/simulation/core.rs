@@ -45,6 +45,9 @@ pub struct Core {
     /// Which faults may happen.
     pub swarm: Swarm,
     pub(super) sluggish: bool,
+    pub(super) hesitant: bool,
+    pub(super) moment: Notify,
+    pub(super) last_moment: Mutex<Option<ConversationId>>,
     dice: Mutex<StdRng>,
     calm: AtomicBool,
     counts: Mutex<Vec<u64>>,
@@ -67,6 +70,9 @@ impl Core {
         Self {
             swarm: plan.swarm,
             sluggish: plan.sluggish,
+            hesitant: plan.hesitant,
+            moment: Notify::new(),
+            last_moment: Mutex::default(),
             dice: Mutex::new(StdRng::seed_from_u64(seed)),
             calm: AtomicBool::new(false),
             counts: Mutex::new(vec![0; Fault::ALL.len()]),

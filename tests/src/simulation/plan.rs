@@ -89,6 +89,8 @@ pub struct Plan {
     pub gives_up_soon: bool,
     /// Whether ingest and the operator are so slow that they meet in the middle of everything.
     pub sluggish: bool,
+    /// Whether the processor's writes often take seconds.
+    pub hesitant: bool,
     /// Usual time of a model call, in milliseconds: at most.
     pub model_ms_max: u64,
 }
@@ -104,10 +106,14 @@ impl Plan {
             people,
             said: Vec::new(),
             agenda: Vec::new(),
-            processors: dice.random_range(1..=4),
+            // Where a write outlives its sender, others must go on meanwhile.
+            processors: dice
+                .random_range(1..=4)
+                .max(usize::from(swarm.on(Fault::StoreLate)) * 2),
             small_memory: dice.random_bool(0.6),
             gives_up_soon: dice.random_bool(0.3),
             sluggish: dice.random_bool(0.2),
+            hesitant: dice.random_bool(0.15),
             model_ms_max: [1_500, 4_000, 9_000][dice.random_range(0..3)],
         };
         for person in 0..people {
@@ -211,14 +217,17 @@ impl Plan {
                 self.agenda.push((at, Act::Forget(person)));
             }
         }
+        let busy = if dice.random_bool(0.3) { 6 } else { 1 };
         if swarm.on(Fault::OperatorOptOut) && dice.random_bool(0.7) {
-            let at = near(self, dice);
-            self.agenda.push((at, Act::OptOut(person)));
+            for _ in 0..busy {
+                let at = near(self, dice);
+                self.agenda.push((at, Act::OptOut(person)));
+            }
         }
         if swarm.on(Fault::Pause) && dice.random_bool(0.7) {
-            for _ in 0..dice.random_range(1..=2) {
+            for _ in 0..busy * dice.random_range(1..=2) {
                 let at = near(self, dice);
-                let lasts = [30_000, 120_000][dice.random_range(0..2)];
+                let lasts = [30_000, 120_000, 400_000][dice.random_range(0..3)];
                 self.agenda.push((at, Act::Pause(person, lasts)));
                 if dice.random_bool(0.7) {
                     let back = at + dice.random_range(20..20_000);

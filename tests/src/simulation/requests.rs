@@ -30,7 +30,12 @@ impl Core {
         }
         self.step().await;
         let slow = self.sluggish && matches!(role(), Some(Role::Ingest | Role::Operator));
-        let most_ms = if slow { 600 } else { 8 };
+        let hesitates = self.hesitant && writes && role() == Some(Role::Processor);
+        let most_ms = match () {
+            () if slow => 600,
+            () if hesitates && self.pick(0..4) == 0 => 3_000,
+            () => 8,
+        };
         tokio::time::sleep(Duration::from_millis(self.pick(1..most_ms))).await;
         if self.is_calm() {
             return Fate::Well;
@@ -41,8 +46,8 @@ impl Core {
             self.trouble(conversation, 2 * ms);
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
-        if writes && self.strikes(Fault::StoreLate, 100) {
-            self.arrive_late().await;
+        if writes && self.strikes(Fault::StoreLate, 40) {
+            self.arrive_late(conversation).await;
         }
         if self.strikes(Fault::StoreThrottled, 2_000) {
             let until = now + self.pick(1_000..20_000);
@@ -60,21 +65,44 @@ impl Core {
         Fate::Well
     }
 
-    /// A request that is under way while its sender dies: it is applied when others have long gone on.
-    async fn arrive_late(&self) {
+    /// A request that is under way while its sender dies: it is applied at the worst moment, just after others have
+    /// written to the same conversation.
+    async fn arrive_late(&self, conversation: Option<&ConversationId>) {
         let long = self.pick(0..3) > 0;
-        let ms = if long {
-            self.pick(100_000..200_000)
-        } else {
-            self.pick(1_000..9_000)
-        };
-        self.breaks(None, 330_000 + ms);
+        let most_ms = if long { 220_000 } else { 9_000 };
+        self.breaks(None, 330_000 + most_ms);
         if long {
             // The sender is dead for everyone else; only this request of it still lives.
             let _ = HERE.try_with(|here| here.doomed.store(true, Ordering::Relaxed));
         }
-        tokio::time::sleep(Duration::from_millis(ms)).await;
+        self.some_moments(conversation, most_ms).await;
         self.breaks(None, 0);
+    }
+
+    /// Waits for a few writes of others to this conversation (or to any), `most_ms` at most.
+    pub async fn some_moments(&self, of: Option<&ConversationId>, most_ms: u64) {
+        let end = tokio::time::sleep(Duration::from_millis(most_ms));
+        let mut end = std::pin::pin!(end);
+        let mut left = self.pick(1..6);
+        while left > 0 {
+            tokio::select! {
+                biased;
+                () = &mut end => break,
+                () = self.moment.notified() => {
+                    let last = self.last_moment.lock().unwrap();
+                    left -= u64::from(of.is_none() || last.as_ref() == of);
+                }
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(self.pick(0..40))).await;
+    }
+
+    /// Something was written to this conversation.
+    pub fn happened(&self, of: &ConversationId) {
+        if self.swarm.on(Fault::StoreLate) || self.sluggish {
+            *self.last_moment.lock().unwrap() = Some(of.clone());
+            self.moment.notify_waiters();
+        }
     }
 
     /// The way back of a request's answer.

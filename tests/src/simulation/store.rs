@@ -39,6 +39,9 @@ pub struct BetweenReads(pub Arc<Core>);
 impl Faults for BetweenReads {
     async fn before(&self, operation: &'static str) -> fake_store::Fault {
         if operation == "resolve.aliases" {
+            if self.0.pick(0..2) == 0 {
+                self.0.some_moments(None, 5_000).await;
+            }
             self.0.before(None, false).await;
         }
         fake_store::Fault::None
@@ -81,6 +84,11 @@ impl Store for SimStore {
         let apply = self.table.create_contact(creation);
         let see = |written: &Written| {
             self.told(of, || format!("create: {written:?}"));
+            if *written == Written::Done {
+                let (aliases, sent) = (&creation.state.aliases, creation.event_sent_at);
+                self.core
+                    .witness(|witness| witness.named(of, aliases, sent));
+            }
             number(*written)
         };
         self.request("create_contact", Some(of), true, apply, see)
@@ -92,6 +100,13 @@ impl Store for SimStore {
         let apply = self.table.add_alias(addition);
         let see = |written: &Written| {
             self.told(of, || format!("add alias: {written:?}"));
+            if *written == Written::Done {
+                let (alias, sent) = (
+                    std::slice::from_ref(&addition.alias),
+                    addition.event_sent_at,
+                );
+                self.core.witness(|witness| witness.named(of, alias, sent));
+            }
             number(*written)
         };
         self.request("add_alias", Some(of), true, apply, see).await
@@ -324,7 +339,7 @@ impl Store for SimStore {
             });
             if *written == Written::Done {
                 let now = self.core.true_ms();
-                self.core.witness(|witness| witness.erased(of, now));
+                self.core.witness(|witness| witness.erased(erasure, now));
                 self.core.count(Fault::Forget);
             }
             number(*written)

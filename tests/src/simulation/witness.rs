@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 
 use recado::domain::batch::Closure;
 use recado::domain::{
-    Agent, ClosedReason, ConversationId, Event, MessageId, OptOut, ReplyId, ReplyKind, RunId,
-    State, Timestamp,
+    Agent, Alias, ClosedReason, ConversationId, Event, MessageId, OptOut, ReplyId, ReplyKind,
+    RunId, State, Timestamp,
 };
 use recado::policy::opt_out;
+use recado::ports::Erasure;
 
 /// Where a message stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +98,7 @@ pub struct Witness {
     pub findings: Vec<Finding>,
     troubles: Vec<(Option<ConversationId>, u64, u64)>,
     breaks: Vec<(Option<ConversationId>, u64)>,
+    erasures: Vec<(Alias, Timestamp)>,
     panics: Vec<u64>,
     reads: BTreeMap<ReplyId, Read>,
     /// When each invocation looked at its conversation last, in true milliseconds and by its clock.
@@ -116,6 +118,7 @@ impl Witness {
             findings: Vec::new(),
             troubles: Vec::new(),
             breaks: Vec::new(),
+            erasures: Vec::new(),
             panics: Vec::new(),
             reads: BTreeMap::new(),
             looks: BTreeMap::new(),
@@ -324,9 +327,24 @@ impl Witness {
     }
 
     /// A person's state was deleted.
-    pub fn erased(&mut self, of: &ConversationId, now_ms: u64) {
-        let life = self.lives.entry(of.clone()).or_default();
+    pub fn erased(&mut self, erasure: &Erasure, now_ms: u64) {
+        let life = self.lives.entry(erasure.conversation.clone()).or_default();
         life.erased_ms = life.erased_ms.or(Some(now_ms));
+        for alias in &erasure.aliases {
+            self.erasures.push((alias.clone(), erasure.forgotten_at));
+        }
+    }
+
+    /// A contact was made or named by an event: none of its ids was erased since that was sent.
+    pub fn named(&mut self, of: &ConversationId, aliases: &[Alias], sent_at: Timestamp) {
+        let erased = |(alias, at): &(Alias, Timestamp)| aliases.contains(alias) && *at >= sent_at;
+        if self.erasures.iter().any(erased) {
+            self.find(
+                "nobody is made of a message from before their erasure",
+                of,
+                "an alias names them",
+            );
+        }
     }
 }
 

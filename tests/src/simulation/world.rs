@@ -124,13 +124,15 @@ impl SimWorld {
         self.agent.clone()
     }
 
-    /// Starts processors, a compactor and the sweeper.
+    /// Starts processors, two compactors and the sweeper.
     pub fn start_workers(self: &Arc<Self>) {
         let mut workers = self.workers.lock().unwrap();
         for _ in 0..self.processors {
             workers.spawn(Arc::clone(self).poll(TICKS, Role::Processor));
         }
-        workers.spawn(Arc::clone(self).poll(COMPACTIONS, Role::Compactor));
+        for _ in 0..2 {
+            workers.spawn(Arc::clone(self).poll(COMPACTIONS, Role::Compactor));
+        }
         if self.switches.holds("sweeper") {
             workers.spawn(Arc::clone(self).sweep());
         }

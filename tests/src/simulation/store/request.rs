@@ -27,6 +27,7 @@ impl SimStore {
         self.core.trace(operation, outcome);
         if let (true, Some(of)) = (writes, of) {
             self.look_at_state(of);
+            self.core.happened(of);
         }
         self.core.after().await;
         if fate == Fate::FailAfter {
