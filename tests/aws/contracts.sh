@@ -16,10 +16,11 @@ for _ in $(seq 300); do
   sleep 0.1
 done
 
-contract() { # TEST
-  RECADO_TEST_DYNAMODB_URL=$url RECADO_TEST_SQS_URL=$url cargo test --package recado-tests --test "$1" -- --ignored
+contract() { # FILE TEST
+  RECADO_TEST_DYNAMODB_URL=$url RECADO_TEST_SQS_URL=$url \
+    cargo test --package recado-tests --test "$1" -- --ignored --exact "$2"
 }
 
-check "the table's contract" contract store_contract
-check "the queues' contract" contract ticks_contract
+check "the table's contract" contract store_contract an_independent_emulator_keeps_the_contract
+check "the queues' contract" contract ticks_contract another_server_keeps_the_contract
 finish

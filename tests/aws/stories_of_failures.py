@@ -105,7 +105,7 @@ def a_tick_that_was_never_sent_is_found_by_the_sweeper(stack):
 
 def a_refused_token_is_told_and_its_reply_waits(stack):
     """The Graph API refuses the token: one line with the key, and the reply goes out once the token is right."""
-    stack.graph.key = "a newer token"
+    stack.graph.key = "a-newer-token"
     write(stack, "5511900000026", ["e agora?"])
 
     def told():
