@@ -39,7 +39,7 @@ pub struct Claimed {
 
 /// How a run ended, for the tick's loop.
 pub enum RunEnd {
-    /// Another run was quicker.
+    /// Another run was quicker, or the commit was refused.
     ClaimLost,
     /// Something happened: look again.
     LookAgain,
@@ -107,7 +107,9 @@ fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
             },
             RunEnd::LookAgain,
         ),
-        Work::Fenced => (keep_attempts(claimed, None), RunEnd::LookAgain),
+        // Looked at again like a lost claim: a few times at once, then after a second, so that a commit that can
+        // never be made is no storm.
+        Work::Fenced => (keep_attempts(claimed, None), RunEnd::ClaimLost),
         Work::Failed(error) => {
             let attempts = claimed.state.attempts;
             let chance = world.chance.fraction();
