@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::domain::{ConversationId, Hasher, Step, Timestamp};
+use crate::adapters::meta::codes::{self, Class, Row};
+use crate::domain::{ConversationId, Hasher, ReplyId, Step, Timestamp};
 use crate::ports::Journal;
 
 /// Writes the story to the log.
@@ -55,13 +56,7 @@ fn warn(hash: &str, step: &Step) -> bool {
             reason,
             "model failed"
         ),
-        Step::SendRefused { reply, code, again } => tracing::warn!(
-            conversation.hash = hash,
-            turn = %reply,
-            code,
-            again,
-            "provider refused a reply"
-        ),
+        Step::SendRefused { reply, code, again } => refused(hash, *reply, code, *again),
         Step::SendUnknown { reply } => tracing::warn!(
             conversation.hash = hash,
             turn = %reply,
@@ -75,6 +70,31 @@ fn warn(hash: &str, step: &Step) -> bool {
         _ => return false,
     }
     true
+}
+
+/// What passes by itself is told by its code; what does not, with what it means and what to do.
+fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
+    let Row {
+        class,
+        meaning,
+        advice,
+        ..
+    } = codes::explain(code);
+    macro_rules! advise {
+        ($message:literal) => {
+            tracing::warn!(conversation.hash = hash, turn = %reply, code, meaning, advice, $message)
+        };
+    }
+    match (again, class) {
+        (false, _) => advise!("a reply will not be sent"),
+        (true, Class::Token) => advise!("a reply waits until this is mended"),
+        (true, _) => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            code,
+            "provider refused a reply for now; it is sent again"
+        ),
+    }
 }
 
 /// A line for what goes as it should. Message ids hold a phone, so messages are only counted.

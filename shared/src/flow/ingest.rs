@@ -12,8 +12,8 @@ use futures_util::{StreamExt, stream};
 
 use super::World;
 use crate::domain::{
-    Agent, Alias, BusinessNumber, ClosedReason, Content, ConversationId, Event, Inbound,
-    ProviderEvent, StatusUpdate, Step,
+    Agent, Alias, BusinessNumber, ClosedReason, Content, ConversationId, DeliveryStatus, Event,
+    Inbound, ProviderEvent, StatusUpdate, Step,
 };
 use crate::error::{StoreError, TicksError};
 use crate::policy::identity;
@@ -193,10 +193,23 @@ async fn status(world: &World, update: &StatusUpdate) -> Result<Outcome, Failure
             )
             .await?;
         if noted == Written::Done {
+            note_failure(world, &conversation, update);
             return Ok(Outcome::Noted);
         }
     }
     Ok(Outcome::Ignored)
+}
+
+/// Some refusals are told only after the provider had taken the message.
+fn note_failure(world: &World, conversation: &ConversationId, update: &StatusUpdate) {
+    if let DeliveryStatus::Failed(code) = &update.status {
+        let step = Step::SendRefused {
+            reply: update.reply,
+            code: code.clone(),
+            again: false,
+        };
+        world.note(conversation, &step);
+    }
 }
 
 fn first_alias(event: &ProviderEvent) -> Option<&Alias> {

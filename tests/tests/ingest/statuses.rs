@@ -75,6 +75,7 @@ async fn it_is_noted_whichever_id_it_names_the_person_by() {
     let table = here.table();
     let reply = &table.people[&conversation(ANA)].replies[&reply_id()];
     assert_eq!(reply.failure.as_deref(), Some("131047"));
+    assert_eq!(here.told.failures(), ["131047"], "an operator sees it");
 }
 
 #[tokio::test]

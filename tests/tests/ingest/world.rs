@@ -221,21 +221,40 @@ impl Clock for Still {
 
 /// What the journal was told.
 #[derive(Default)]
-pub struct Told(Mutex<Vec<bool>>);
+pub struct Told(Mutex<Vec<Step>>);
 
 impl Told {
     /// Of each message received, whether it was new.
     pub fn fresh(&self) -> Vec<bool> {
-        self.0.lock().unwrap().clone()
+        self.of(|step| match step {
+            Step::Received { fresh, .. } => Some(*fresh),
+            _ => None,
+        })
+    }
+
+    /// The codes of replies that the provider failed after it had taken them.
+    pub fn failures(&self) -> Vec<String> {
+        self.of(|step| match step {
+            Step::SendRefused {
+                code, again: false, ..
+            } => Some(code.clone()),
+            _ => None,
+        })
+    }
+
+    fn of<T>(&self, wanted: impl Fn(&Step) -> Option<T>) -> Vec<T> {
+        self.0.lock().unwrap().iter().filter_map(wanted).collect()
     }
 }
 
 impl Journal for Told {
     fn note(&self, _conversation: &ConversationId, step: &Step) {
-        let Step::Received { fresh, .. } = step else {
-            unreachable!("the way in only receives");
-        };
-        self.0.lock().unwrap().push(*fresh);
+        let is_of_the_way_in = matches!(step, Step::Received { .. } | Step::SendRefused { .. });
+        assert!(
+            is_of_the_way_in,
+            "the way in only receives, messages and failures"
+        );
+        self.0.lock().unwrap().push(step.clone());
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::Value;
 
+use crate::adapters::meta::codes::{self, Class};
 use crate::error::{SendError, Verdict};
 
 /// The most that a hold may last: a STOP and newer messages wait behind it.
@@ -63,35 +64,19 @@ pub fn is_of_token(error: &SendError) -> bool {
 }
 
 fn of_code(code: i64, status: StatusCode, retry_after: Option<Duration>) -> SendError {
-    let verdict = match code {
-        131_056 => Verdict::RetryAfter(retry_after.map_or(PAIR_WAIT, |wait| wait.min(WAIT_MAX))),
-        // Spam and messaging limits, and a block for a policy: every further try makes it worse.
-        131_048 | 131_064 | 368 => Verdict::RetryAfter(WAIT_MAX),
-        1 | 2 | 4 | 80_007 | 130_429 | 133_016 | 131_000 | 131_016 | 131_057 | 131_053 => {
-            wait(retry_after)
+    let code = code.to_string();
+    let verdict = match codes::find(&code).map(|row| row.class) {
+        Some(Class::PairRate) => {
+            Verdict::RetryAfter(retry_after.map_or(PAIR_WAIT, |wait| wait.min(WAIT_MAX)))
         }
-        _ if needs_mending(code) => Verdict::Mend,
-        _ if gives_up(code) => Verdict::GiveUp,
-        _ if status == StatusCode::TOO_MANY_REQUESTS => wait(retry_after),
-        _ if status.is_server_error() => return unknown(status),
-        _ => Verdict::GiveUp,
+        Some(Class::Blocked) => Verdict::RetryAfter(WAIT_MAX),
+        Some(Class::Passing) => wait(retry_after),
+        Some(Class::Token) => Verdict::Mend,
+        None if status == StatusCode::TOO_MANY_REQUESTS => wait(retry_after),
+        None if status.is_server_error() => return unknown(status),
+        Some(Class::Account | Class::Message) | None => Verdict::GiveUp,
     };
-    refused(code.to_string(), verdict)
-}
-
-/// Codes of the token and its rights: every send meets them, and none is to blame for them.
-fn needs_mending(code: i64) -> bool {
-    matches!(code, 0 | 3 | 10 | 190 | 200..=299 | 131_005)
-}
-
-/// Codes that are known to stay: of the account, of this message or this person.
-fn gives_up(code: i64) -> bool {
-    matches!(
-        code,
-        131_031 | 130_497 | 131_042 | 133_010
-        | 100 | 131_008 | 131_009 | 131_026 | 131_030 | 131_047 | 131_049..=131_052 | 130_472
-        | 131_062 | 132_000..=132_999
-    )
+    refused(code, verdict)
 }
 
 fn wait(retry_after: Option<Duration>) -> Verdict {
