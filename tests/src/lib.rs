@@ -3,6 +3,7 @@
 pub mod canary;
 pub mod fake_chance;
 pub mod fake_clock;
+pub mod fake_graph;
 pub mod fake_messenger;
 pub mod fake_model;
 pub mod fake_store;

@@ -6,7 +6,7 @@ use recado::adapters::meta::signature;
 use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
 use recado::ports::Model;
-use recado_cli::local::{LocalRun, Options, Secrets};
+use recado_cli::local::{Channel, LocalRun, Options, Secrets, loopback};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
@@ -40,15 +40,15 @@ impl Here {
         std::fs::write(&file, AGENT).unwrap();
         let agents = Roster::load(&[file], &Overrides::none()).unwrap();
         let run = LocalRun::start(Options {
-            port: 0,
+            listen: loopback(0),
             folder: None,
             agents: Arc::new(agents),
             model,
-            secrets: Secrets {
+            channel: Channel::Phone(Secrets {
                 app_secret: APP_SECRET.to_owned(),
                 access_token: "access token for tests".to_owned(),
                 verify_token: "verify token for tests".to_owned(),
-            },
+            }),
         });
         Self {
             run: run.await.unwrap(),

@@ -14,8 +14,9 @@ use recado::adapters::meta::send::{AccessToken, FixedToken, GraphMessenger, Grap
 use recado::domain::{Address, Bsuid, BusinessNumber, Phone};
 use recado::error::{SendError, Source, Verdict};
 use recado::ports::{LookUp, Messenger, Outgoing};
+use recado_tests::fake_graph::{Answer, FakeGraph, refused};
 use serde_json::json;
-use stand_in::{Answer, Graph, accepted, refused, reply_id};
+use stand_in::reply_id;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
@@ -23,7 +24,11 @@ const TOKEN: &str = "token-for-tests";
 const PHONE: &str = "551190000001";
 const NUMBER: &str = "100000000000001";
 
-fn messenger_of(graph: &Graph) -> GraphMessenger {
+async fn start(answers: Vec<Answer>) -> FakeGraph {
+    FakeGraph::start(&[NUMBER], &[TOKEN, "second"], answers).await
+}
+
+fn messenger_of(graph: &FakeGraph) -> GraphMessenger {
     messenger(&graph.base, Arc::new(FixedToken(TOKEN.to_owned())))
 }
 
@@ -31,7 +36,6 @@ fn messenger(base: &str, token: Arc<dyn AccessToken>) -> GraphMessenger {
     let settings = GraphSettings {
         connect_timeout: Duration::from_millis(500),
         timeout: Duration::from_secs(1),
-        look_up_base: Some(base.to_owned()),
         ..GraphSettings::new(base, "v25.0")
     };
     GraphMessenger::new(&settings, token).unwrap()
@@ -62,17 +66,20 @@ fn logged(error: &SendError) -> String {
 
 #[tokio::test]
 async fn a_text_is_asked_for_exactly_so() {
-    let graph = Graph::start(vec![accepted()]).await;
+    let graph = start(Vec::new()).await;
     assert_eq!(
         messenger_of(&graph).send(&outgoing("olá")).await.unwrap(),
-        "wamid.OUT"
+        "wamid.OUT1"
     );
 
-    let seen = graph.seen.lock().unwrap();
-    assert_eq!(seen[0].uri, "/v25.0/100000000000001/messages");
-    assert_eq!(seen[0].headers["authorization"], "Bearer token-for-tests");
-    assert_eq!(seen[0].headers["content-type"], "application/json");
-    insta::assert_json_snapshot!(seen[0].body, @r#"
+    let (uri, headers, body) = graph.seen(|seen| {
+        let seen = &seen[0];
+        (seen.uri.clone(), seen.headers.clone(), seen.body.clone())
+    });
+    assert_eq!(uri, "/v25.0/100000000000001/messages");
+    assert_eq!(headers["authorization"], "Bearer token-for-tests");
+    assert_eq!(headers["content-type"], "application/json");
+    insta::assert_json_snapshot!(body, @r#"
     {
       "biz_opaque_callback_data": "01M7Q5CQG00000000000000001",
       "messaging_product": "whatsapp",
@@ -89,26 +96,22 @@ async fn a_text_is_asked_for_exactly_so() {
 
 #[tokio::test]
 async fn a_person_without_phone_is_the_recipient() {
-    let graph = Graph::start(vec![accepted()]).await;
+    let graph = start(Vec::new()).await;
     let mut outgoing = outgoing("olá");
     outgoing.to = Address::Bsuid(Bsuid::parse("BR.1000000000000001").unwrap());
     messenger_of(&graph).send(&outgoing).await.unwrap();
 
-    let seen = graph.seen.lock().unwrap();
-    assert_eq!(seen[0].body["recipient"], "BR.1000000000000001");
-    assert!(seen[0].body.get("to").is_none());
+    let body = graph.seen(|seen| seen[0].body.clone());
+    assert_eq!(body["recipient"], "BR.1000000000000001");
+    assert!(body.get("to").is_none());
 }
 
 #[tokio::test]
 async fn a_text_over_the_limit_is_cut_and_a_blank_one_never_leaves() {
-    let graph = Graph::start(vec![accepted()]).await;
+    let graph = start(Vec::new()).await;
     let messenger = messenger_of(&graph);
     messenger.send(&outgoing(&"é".repeat(5000))).await.unwrap();
-    let length = graph.seen.lock().unwrap()[0].body["text"]["body"]
-        .as_str()
-        .unwrap()
-        .chars()
-        .count();
+    let length = graph.taken()[0].text.chars().count();
     assert_eq!(length, 4096);
 
     for blank in ["", " \n "] {
@@ -168,7 +171,7 @@ async fn each_answer_leads_to_its_verdict() {
         ("500 of no meaning", refused(500, 999_999), None),
         ("accepted without id", Answer::With(200, json!({})), None),
     ] {
-        let graph = Graph::start(vec![answer]).await;
+        let graph = start(vec![answer]).await;
         let error = messenger_of(&graph)
             .send(&outgoing("segredo"))
             .await
@@ -187,7 +190,7 @@ async fn each_answer_leads_to_its_verdict() {
 
 #[tokio::test]
 async fn an_answer_that_never_comes_leaves_the_outcome_unknown_and_is_not_asked_again() {
-    let graph = Graph::start(vec![Answer::Slowly]).await;
+    let graph = start(vec![Answer::AcceptSlowly]).await;
     let error = messenger_of(&graph)
         .send(&outgoing("segredo"))
         .await
@@ -237,13 +240,13 @@ async fn where_nobody_listens_nothing_has_left() {
 
 #[tokio::test]
 async fn no_connection_is_kept_for_the_next_send() {
-    let graph = Graph::start(vec![accepted()]).await;
+    let graph = start(Vec::new()).await;
     let messenger = messenger_of(&graph);
     for _ in 0..3 {
         messenger.send(&outgoing("olá")).await.unwrap();
     }
-    let seen = graph.seen.lock().unwrap();
-    let connections: BTreeSet<SocketAddr> = seen.iter().map(|seen| seen.from).collect();
+    let connections: BTreeSet<SocketAddr> =
+        graph.seen(|seen| seen.iter().map(|seen| seen.from).collect());
     assert_eq!(connections.len(), 3);
 }
 
@@ -272,33 +275,33 @@ async fn a_refused_token_is_replaced_once() {
         (
             "a new one",
             Some("second"),
-            vec![refused(401, 190), accepted()],
+            vec![refused(401, 190), Answer::Accept],
             2,
             true,
         ),
         (
             "the new one is refused too",
             Some("second"),
-            vec![refused(401, 190)],
+            vec![refused(401, 190), refused(401, 190)],
             2,
             false,
         ),
         (
             "the same one",
             Some(TOKEN),
-            vec![refused(401, 190), accepted()],
+            vec![refused(401, 190), Answer::Accept],
             1,
             false,
         ),
         (
             "none",
             None,
-            vec![Answer::Text(401, ""), accepted()],
+            vec![Answer::Text(401, ""), Answer::Accept],
             1,
             false,
         ),
     ] {
-        let graph = Graph::start(answers).await;
+        let graph = start(answers).await;
         let token = Arc::new(Rotating {
             second,
             renewed: Mutex::new(0),
@@ -327,7 +330,7 @@ impl AccessToken for NoToken {
 
 #[tokio::test]
 async fn without_a_token_nothing_leaves() {
-    let graph = Graph::start(vec![accepted()]).await;
+    let graph = start(Vec::new()).await;
     let error = messenger(&graph.base, Arc::new(NoToken))
         .send(&outgoing("olá"))
         .await
@@ -354,8 +357,11 @@ async fn without_a_token_nothing_leaves() {
 
 #[tokio::test]
 async fn the_local_phone_can_be_asked_for_a_reply_and_meta_cannot() {
-    let graph = Graph::start(vec![accepted()]).await;
-    let local = messenger_of(&graph);
+    let base = stand_in::phone().await;
+    let mut settings = GraphSettings::new(base.as_str(), "v25.0");
+    settings.look_up_base = Some(base.clone());
+    let token = || Arc::new(FixedToken(TOKEN.to_owned()));
+    let local = GraphMessenger::new(&settings, token()).unwrap();
     for (reply, expected) in [
         (1, LookUp::Sent("wamid.KNOWN".to_owned())),
         (2, LookUp::NotReceived),
@@ -364,7 +370,7 @@ async fn the_local_phone_can_be_asked_for_a_reply_and_meta_cannot() {
     ] {
         assert_eq!(local.look_up(reply_id(reply)).await, expected);
     }
-    let settings = GraphSettings::new(graph.base.as_str(), "v25.0");
-    let meta = GraphMessenger::new(&settings, Arc::new(FixedToken(TOKEN.to_owned()))).unwrap();
+    settings.look_up_base = None;
+    let meta = GraphMessenger::new(&settings, token()).unwrap();
     assert_eq!(meta.look_up(reply_id(1)).await, LookUp::CannotTell);
 }

@@ -16,8 +16,16 @@ pub fn address_file(folder: &Path) -> PathBuf {
     folder.join("recado.url")
 }
 
-/// The URL of the instance that runs on this folder, if one does.
-pub async fn running(folder: &Path) -> Option<String> {
+/// An instance that runs.
+pub struct Running {
+    /// Where it answers to commands.
+    pub url: String,
+    /// `phone` or `meta`.
+    pub channel: String,
+}
+
+/// The instance that runs on this folder, if one does.
+pub async fn running(folder: &Path) -> Option<Running> {
     let url = std::fs::read_to_string(address_file(folder)).ok()?;
     let url = url.trim().to_owned();
     let client = client().ok()?;
@@ -30,7 +38,9 @@ pub async fn running(folder: &Path) -> Option<String> {
     let answer: Value = health.json().await.ok()?;
     // A file left by a process that was killed may name a port that something else has now.
     let folder = folder.canonicalize().ok()?;
-    (answer["folder"] == folder.to_string_lossy().as_ref()).then_some(url)
+    let is_ours = answer["folder"] == folder.to_string_lossy().as_ref();
+    let channel = answer["channel"].as_str().unwrap_or("phone").to_owned();
+    is_ours.then_some(Running { url, channel })
 }
 
 /// A client for this machine: no proxy set for the outside world.

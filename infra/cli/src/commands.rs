@@ -1,6 +1,9 @@
 //! The commands and what each is given. Exit codes: 0 done, 1 it failed or a check found mistakes, 2 wrong arguments.
 
+mod run;
+
 use std::error::Error;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,14 +17,15 @@ use recado::adapters::logging::{self, Form};
 use recado::adapters::openai::{FixedKey, OpenAiModel, OpenAiSettings};
 use recado::config::agent_file;
 use recado::config::roster::Roster;
-use recado::config::settings::{Channel, Environment, LocalSettings, ModelAccess, SettingsError};
+use recado::config::settings::{Environment, LocalSettings, ModelAccess, SettingsError};
 use recado::ports::{Clock as _, Model};
 
 use crate::aws::{self, Data};
-use crate::local::{LocalRun, Options, Secrets};
+use crate::local::{self, ChannelName, LocalRun, Options, Secrets};
 use crate::say::{self, Burst};
 use crate::watch::Watch;
 use crate::{client, forget};
+use run::RunArguments;
 
 /// Any failure that ends a command.
 pub type Failure = Box<dyn Error + Send + Sync>;
@@ -41,7 +45,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Start everything in this process, with a phone to write from (what happens without a command).
+    /// Start everything in this process, for the built-in phone or for WhatsApp (what happens without a command).
     Run(RunArguments),
     /// Write one burst of messages and wait for the answer.
     Say(SayArguments),
@@ -54,20 +58,6 @@ enum Command {
     Forget(ForgetArguments),
     /// Serve the local AWS alone: DynamoDB and SQS on one port.
     Aws(AwsArguments),
-}
-
-#[derive(Debug, Args)]
-struct RunArguments {
-    /// Port on 127.0.0.1; 0 takes a free one.
-    #[arg(
-        long,
-        value_name = "N",
-        help = "Port on 127.0.0.1; 0 takes a free one [default: RECADO_PORT or 8787]"
-    )]
-    port: Option<u16>,
-    /// Keep nothing on disk.
-    #[arg(long)]
-    ephemeral: bool,
 }
 
 #[derive(Debug, Args)]
@@ -91,9 +81,12 @@ struct SayArguments {
 
 #[derive(Debug, Args)]
 struct ForgetArguments {
-    /// Whom: digits with the country code.
+    /// Whom: digits with the country code, or the BSUID of a person without a phone.
     #[arg(long, value_name = "P")]
     phone: String,
+    /// Only what this agent knows; without it what every agent knows.
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
     /// Do it; without this it only says what would be done.
     #[arg(long)]
     yes: bool,
@@ -125,7 +118,7 @@ enum AgentCommand {
 /// Performs a command.
 pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments.command.unwrap_or(Command::Run(arguments.run)) {
-        Command::Run(arguments) => run(arguments).await,
+        Command::Run(arguments) => run::run(arguments).await,
         Command::Say(arguments) => say(arguments).await,
         Command::Agent {
             command: AgentCommand::Check { file },
@@ -152,9 +145,23 @@ pub fn complain(error: &(dyn Error + 'static)) {
     print_error(&line);
 }
 
+/// What the command line says in the place of the environment.
+#[derive(Default)]
+struct Given {
+    channel: Option<&'static str>,
+    /// Variables that begin so do not concern the command.
+    without: Option<&'static str>,
+}
+
 /// Settings, with their warnings shown and the log begun; a `quiet` command logs warnings only, unless asked for more.
-fn settings(quiet: bool) -> Result<LocalSettings, Failure> {
-    let environment = Environment::of_process();
+fn settings(quiet: bool, given: &Given) -> Result<LocalSettings, Failure> {
+    let mut environment = Environment::of_process();
+    if let Some(channel) = given.channel {
+        environment = environment.with("RECADO_CHANNEL", channel);
+    }
+    if let Some(prefix) = given.without {
+        environment = environment.without(prefix);
+    }
     let settings = LocalSettings::read(&environment)?;
     // A command that prints what it found out is not to be drowned in what usually goes well.
     let is_asked = environment.get("RECADO_LOG").is_some();
@@ -170,21 +177,13 @@ fn settings(quiet: bool) -> Result<LocalSettings, Failure> {
     Ok(settings)
 }
 
-/// What a process of its own is made of.
-fn options(
+/// What a process is made of.
+fn make(
     settings: &LocalSettings,
-    port: u16,
+    listen: SocketAddr,
     folder: Option<PathBuf>,
+    channel: local::Channel,
 ) -> Result<Options, Failure> {
-    if matches!(settings.channel, Channel::Meta(_)) {
-        return Err(
-            "RECADO_CHANNEL=meta: a local run serves the phone only as yet; \
-                    unset it or set RECADO_CHANNEL=phone"
-                .into(),
-        );
-    }
-    let agents = Roster::load(&settings.agent_files, &settings.overrides)
-        .map_err(|lines| SettingsError { lines })?;
     let model: Arc<dyn Model> = match &settings.model {
         ModelAccess::Demo => Arc::new(DemoModel::new(DEMO_LATENCY)),
         ModelAccess::Api { base_url, key } => {
@@ -199,39 +198,29 @@ fn options(
         }
     };
     Ok(Options {
-        port,
+        listen,
         folder,
-        agents: Arc::new(agents),
+        agents: agents(settings)?,
         model,
-        secrets: Secrets::random(SystemChance),
+        channel,
     })
 }
 
-async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
-    let settings = settings(false)?;
-    let folder = (!arguments.ephemeral).then(|| settings.data_dir.clone());
-    let port = arguments.port.unwrap_or(settings.port);
-    let run = LocalRun::start(options(&settings, port, folder.clone())?).await?;
-    print_line(&format!("Recado is ready: {}", run.url()));
-    print_line(&match &settings.model {
-        ModelAccess::Demo => {
-            "  model   demo (built in; set RECADO_MODEL_KEY for a real one)".to_owned()
-        }
-        ModelAccess::Api { base_url, .. } => format!("  model   {base_url}"),
-    });
-    print_line(&match &folder {
-        Some(folder) => format!("  memory  {}", folder.display()),
-        None => "  memory  none: gone when this ends".to_owned(),
-    });
-    print_line("  stop    Ctrl-C");
-    stop_signal().await;
-    print_line("Stopping: what is under way ends first.");
-    run.stop().await?;
-    Ok(ExitCode::SUCCESS)
+fn agents(settings: &LocalSettings) -> Result<Arc<Roster>, SettingsError> {
+    let agents = Roster::load(&settings.agent_files, &settings.overrides);
+    Ok(Arc::new(agents.map_err(|lines| SettingsError { lines })?))
 }
 
+/// `say` and the phone have nothing to do with real people.
+const PHONE: Given = Given {
+    channel: Some("phone"),
+    without: Some("RECADO_META_"),
+};
+const NO_PHONE: &str = "this installation answers on WhatsApp and has no phone: write to its number, or add \
+                        --ephemeral for a phone that keeps nothing";
+
 async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
-    let settings = settings(true)?;
+    let settings = settings(true, &PHONE)?;
     let burst = Burst {
         phone: arguments.phone,
         texts: arguments.texts,
@@ -242,10 +231,19 @@ async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
         Some(folder) => client::running(folder).await,
         None => None,
     };
-    let said = if let Some(url) = running {
-        say::say(&url, &burst).await?
+    let said = if let Some(instance) = running {
+        if instance.channel != ChannelName::Phone.as_str() {
+            return Err(NO_PHONE.into());
+        }
+        say::say(&instance.url, &burst).await?
     } else {
-        let run = LocalRun::start(options(&settings, 0, folder)?).await?;
+        let asked = Environment::of_process();
+        if folder.is_some() && asked.get("RECADO_CHANNEL") == Some(ChannelName::Meta.as_str()) {
+            return Err(NO_PHONE.into());
+        }
+        let channel = local::Channel::Phone(Secrets::random(SystemChance));
+        let options = make(&settings, local::loopback(0), folder, channel)?;
+        let run = LocalRun::start(options).await?;
         let said = say::say(run.url(), &burst).await;
         run.stop().await?;
         said?
@@ -265,20 +263,20 @@ async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
 async fn forget(arguments: ForgetArguments) -> Result<ExitCode, Failure> {
     if !arguments.yes {
         print_line(
-            "This deletes every message, answer, fact and summary of this person for the agent \
-             that answers them. Nothing brings it back. Add --yes to do it.",
+            "This deletes every message, answer, fact and summary of this person, for every agent or for the one of \
+             --agent. Nothing brings it back. Add --yes to do it.",
         );
         return Ok(ExitCode::SUCCESS);
     }
-    let settings = settings(true)?;
-    let folder = settings.data_dir.clone();
-    let forgotten = if let Some(url) = client::running(&folder).await {
-        forget::forget(&url, &arguments.phone).await?
+    // It sends nothing, so it needs no secrets of a channel.
+    let settings = settings(true, &PHONE)?;
+    let (phone, agent) = (&arguments.phone, arguments.agent.as_deref());
+    let forgotten = if let Some(instance) = client::running(&settings.data_dir).await {
+        forget::forget(&instance.url, phone, agent).await?
     } else {
-        let run = LocalRun::start(options(&settings, 0, Some(folder))?).await?;
-        let forgotten = forget::forget(run.url(), &arguments.phone).await;
-        run.stop().await?;
-        forgotten?
+        let agents = agents(&settings)?;
+        let gone = local::offline::forget(&settings.data_dir, agents, phone, agent).await?;
+        forget::sentence(gone.items)
     };
     print_line(&forgotten);
     Ok(ExitCode::SUCCESS)
@@ -299,10 +297,7 @@ fn check(file: &std::path::Path) -> Result<ExitCode, Failure> {
 
 async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
     let window = if arguments.watch.is_some() {
-        let settings = settings(false)?;
-        let agents = Roster::load(&settings.agent_files, &settings.overrides)
-            .map_err(|lines| SettingsError { lines })?;
-        agents.window_min()
+        agents(&settings(false, &Given::default())?)?.window_min()
     } else {
         logging::init(Form::Text, None);
         Duration::ZERO

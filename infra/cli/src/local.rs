@@ -1,48 +1,52 @@
-//! Everything in one process: the local AWS, the phone, the handlers, and what feeds them.
+//! Everything in one process: the local AWS, the phone or the way to WhatsApp, the handlers, and what feeds them.
 //!
 //! The handlers are those of the Lambdas; only their surroundings differ: an embedded table in a file, our own SQS
 //! server in memory, pollers where AWS has event source mappings, and a loop where it has a schedule.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Router;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
-use recado::adapters::hash_key;
-use recado::domain::Hasher;
-use recado::flow::{World, sweep};
-use recado::ports::{Chance as _, Clock as _, Model};
+use recado::config::roster::Roster;
+use recado::flow::World;
+use recado::ports::Model;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::aws::{self, Data, LocalAws};
-use crate::phone::{self, Phone, PhoneError, PhoneState, Story};
+use crate::aws::LocalAws;
+use crate::phone::{self, Phone, Story};
 
+pub mod base;
+pub mod channel;
 pub mod error;
+pub mod front;
 pub mod invoke;
 pub mod journal;
 pub mod memory;
+pub mod offline;
+pub mod operator;
+pub mod people;
 pub mod queues;
 pub mod server;
 pub mod table;
 
+use base::Base;
+pub use channel::{Channel, ChannelName, Meta};
 pub use error::StartError;
+use front::Front;
+use operator::Operator;
 use queues::LocalQueues;
 pub use server::Secrets;
 
-/// Where the table is kept inside the data folder.
-const TABLE_FILE: &str = "recado.db";
-/// Where the phone keeps its log inside the data folder.
-const PHONE_FILE: &str = "phone.jsonl";
 /// Steps of each conversation's story that are kept.
 const STEPS_KEPT: usize = 2_000;
 /// How often the sweeper looks; on AWS a schedule does.
 const SWEEP_EVERY: Duration = Duration::from_mins(1);
-/// Conversations looked at when the process starts.
-const RECOVERED_MAX: usize = 10_000;
 /// A stop waits this long for runs that are under way; what is cut off goes on at the next start.
 const RUNS_PATIENCE: Duration = Duration::from_secs(2);
 /// Then this long for requests: pages that stay open, and clients that never end what they began.
@@ -50,16 +54,21 @@ const REQUESTS_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How a local run is set up.
 pub struct Options {
-    /// Loopback port; 0 takes a free one.
-    pub port: u16,
+    /// Where to listen; port 0 takes a free one. Beyond this machine only with the channel Meta.
+    pub listen: SocketAddr,
     /// Where everything is kept; `None` keeps nothing.
     pub folder: Option<PathBuf>,
     /// The agents.
-    pub agents: Arc<recado::config::roster::Roster>,
+    pub agents: Arc<Roster>,
     /// The model.
     pub model: Arc<dyn Model>,
-    /// What phone and handlers trust each other by.
-    pub secrets: Secrets,
+    /// Where messages come from and answers go.
+    pub channel: Channel,
+}
+
+/// Loopback with this port; 0 takes a free one.
+pub fn loopback(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
 
 /// What ends when: a run under way still has to send by the server, so the server ends last.
@@ -77,8 +86,9 @@ struct Stopped {
 /// A running process. Stop it, or what is under way is cut off.
 pub struct LocalRun {
     url: String,
+    public_url: String,
     aws: LocalAws,
-    phone: Phone,
+    phone: Option<Phone>,
     stop: Stop,
     workers: JoinSet<()>,
     server: JoinSet<()>,
@@ -88,63 +98,53 @@ pub struct LocalRun {
 impl LocalRun {
     /// Starts everything. When this returns, a message can be written.
     pub async fn start(options: Options) -> Result<Self, StartError> {
-        // The folder's lock first: who starts twice is told that, not that the port is taken.
-        let aws = start_aws(options.folder.as_deref()).await?;
-        let (listener, url) = listen(options.port).await?;
-        let clock = Arc::new(SystemClock);
-        let chance = Arc::new(SystemChance);
-        let hasher = Arc::new(Hasher::new(&match &options.folder {
-            Some(folder) => hash_key::read_or_create(folder, &*chance)?,
-            None => random_key(*chance),
-        }));
-        let story = Arc::new(Story::new(clock.clone(), &*chance, STEPS_KEPT));
-        let secrets = options.secrets;
-        let phone = open_phone(&url, &secrets, options.folder.as_deref())?;
-        let sdk = queues::sdk_config();
-        let opened = table::open(&sdk, aws.dynamodb_url(), Arc::clone(&hasher)).await?;
-        let delay = options.agents.window_min();
-        let ceiling = options.agents.ceiling_max();
-        let grace = recado_sweeper::grace(ceiling);
-        let queues = queues::open(&sdk, aws.sqs_url(), delay, Arc::clone(&hasher)).await?;
-        let world = World {
-            store: Arc::new(opened),
-            ticks: Arc::new(queues.ticks.clone()),
-            models: options.model,
-            messenger: Arc::new(server::messenger(&url, &secrets)?),
-            clock,
-            chance,
-            agents: options.agents,
-            journal: Arc::new(journal::LocalJournal::new(
-                story.clone(),
-                Arc::clone(&hasher),
-            )),
-            hasher,
+        let channel = options.channel.name();
+        if channel == ChannelName::Phone && !options.listen.ip().is_loopback() {
+            return Err(StartError::BeyondThisMachine(options.listen));
+        }
+        if let Some(folder) = &options.folder {
+            channel.check(folder)?;
+        }
+        let base = Base::open(options.folder.as_deref(), &options.agents).await?;
+        if let Some(folder) = &options.folder {
+            channel.take(folder)?;
+        }
+        let (listener, public_url) = listen(options.listen).await?;
+        let story = Arc::new(Story::new(Arc::new(SystemClock), &SystemChance, STEPS_KEPT));
+        let front = Front::open(options.channel, &public_url, options.folder.as_deref())?;
+        let world = base.world(
+            Arc::clone(&options.agents),
+            options.model,
+            front.messenger(&public_url)?,
+            front.journal(&story, &base.hasher),
+        );
+        let operator = Operator {
+            world: world.clone(),
+            agents: Arc::clone(&options.agents),
+            channel,
         };
-
-        let memory = Arc::new(memory::TableMemory::new(world.clone()));
-        let state = PhoneState {
-            phone: phone.clone(),
-            story,
-            memory,
-            window: delay,
-            ceiling,
-            loopback: true,
-        };
-        let folder = options
-            .folder
-            .as_deref()
-            .and_then(|folder| folder.canonicalize().ok());
-        let router = server::router(&world, &secrets, &state, folder.as_deref());
+        let folder = options.folder.and_then(|folder| folder.canonicalize().ok());
+        let routers = front.routers(&operator, &story, folder.as_deref());
         let (stop, stopped) = stops();
         let mut server = JoinSet::new();
-        server.spawn(server::serve(listener, router, stopped.server));
-        recover(&world).await?;
-        let workers = work(world, &queues, grace, &stopped.workers);
-        phone.start();
+        let url = match routers.private {
+            None => public_url.clone(),
+            Some(private) => serve_private(private, &mut server, &stopped).await?,
+        };
+        server.spawn(server::serve(
+            listener,
+            routers.public,
+            stopped.server.clone(),
+        ));
+        base::recover(&world).await?;
+        let grace = recado_sweeper::grace(options.agents.ceiling_max());
+        let workers = work(world, &base.queues, grace, &stopped.workers);
+        let phone = front.start();
         let address_file = leave_address(folder.as_deref(), &url)?;
         Ok(Self {
             url,
-            aws,
+            public_url,
+            aws: base.aws,
             phone,
             stop,
             workers,
@@ -153,9 +153,14 @@ impl LocalRun {
         })
     }
 
-    /// Where the page and everything else is.
+    /// Where the operator's commands find the instance; with the phone the page is here too. Always loopback.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Where the webhook is: the same address with the phone, the one listened on with Meta.
+    pub fn public_url(&self) -> &str {
+        &self.public_url
     }
 
     /// Lets what is under way end (for some seconds at most) and closes the files.
@@ -164,7 +169,9 @@ impl LocalRun {
         if !ended(&mut self.workers, RUNS_PATIENCE).await {
             tracing::warn!("something was still under way; it goes on at the next start");
         }
-        self.phone.close();
+        if let Some(phone) = &self.phone {
+            phone.close();
+        }
         self.stop.server.send_replace(true);
         ended(&mut self.server, REQUESTS_PATIENCE).await;
         self.aws.stop().await?;
@@ -184,22 +191,22 @@ async fn ended(tasks: &mut JoinSet<()>, patience: Duration) -> bool {
     is_ended
 }
 
-async fn listen(port: u16) -> Result<(TcpListener, String), StartError> {
-    let bound = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], port))).await;
-    let listener = bound.map_err(|source| StartError::Port { port, source })?;
+async fn listen(address: SocketAddr) -> Result<(TcpListener, String), StartError> {
+    let bound = TcpListener::bind(address).await;
+    let listener = bound.map_err(|source| StartError::Port { address, source })?;
     let address = listener.local_addr().map_err(StartError::Address)?;
     Ok((listener, format!("http://{address}")))
 }
 
-fn open_phone(
-    url: &str,
-    secrets: &Secrets,
-    folder: Option<&std::path::Path>,
-) -> Result<Phone, PhoneError> {
-    let settings = server::phone_settings(url, secrets);
-    let log = folder.map(|folder| folder.join(PHONE_FILE));
-    let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
-    Phone::open(settings, log.as_deref(), clock, chance)
+/// Serves what only this machine may ask on a free loopback port. Yields its address.
+async fn serve_private(
+    router: Router,
+    server: &mut JoinSet<()>,
+    stopped: &Stopped,
+) -> Result<String, StartError> {
+    let (listener, url) = listen(loopback(0)).await?;
+    server.spawn(server::serve(listener, router, stopped.server.clone()));
+    Ok(url)
 }
 
 /// Starts what works on the queues, and the sweeper.
@@ -227,25 +234,8 @@ fn stops() -> (Stop, Stopped) {
     (Stop { workers, server }, stopped)
 }
 
-async fn start_aws(folder: Option<&std::path::Path>) -> Result<LocalAws, StartError> {
-    let data = match folder {
-        None => Data::Memory,
-        Some(folder) => {
-            std::fs::create_dir_all(folder).map_err(|source| StartError::Folder {
-                folder: folder.to_owned(),
-                source,
-            })?;
-            Data::File(folder.join(TABLE_FILE))
-        }
-    };
-    Ok(aws::serve(0, &data, Arc::new(|| SystemClock.now().ms())).await?)
-}
-
 /// Tells other commands of this folder where the instance is.
-fn leave_address(
-    folder: Option<&std::path::Path>,
-    url: &str,
-) -> Result<Option<PathBuf>, StartError> {
+fn leave_address(folder: Option<&Path>, url: &str) -> Result<Option<PathBuf>, StartError> {
     let Some(folder) = folder else {
         return Ok(None);
     };
@@ -255,28 +245,6 @@ fn leave_address(
         source,
     })?;
     Ok(Some(file))
-}
-
-/// A key for a run that keeps nothing.
-fn random_key(chance: SystemChance) -> [u8; 32] {
-    let mut key = [0; 32];
-    key[..16].copy_from_slice(&chance.bits().to_be_bytes());
-    key[16..].copy_from_slice(&chance.bits().to_be_bytes());
-    key
-}
-
-/// The queues live in memory and the leases are those of a process that is dead (the folder is ours alone).
-async fn recover(world: &World) -> Result<(), StartError> {
-    let recovered = sweep::recover(world, RECOVERED_MAX).await?;
-    if recovered != sweep::Recovered::default() {
-        tracing::info!(
-            leases = recovered.leases,
-            ticks = recovered.ticks,
-            erasures = recovered.erasures,
-            "went on where the last run ended"
-        );
-    }
-    Ok(())
 }
 
 async fn sweep_for_ever(world: World, grace: Duration, stopped: watch::Receiver<bool>) {

@@ -18,6 +18,8 @@ mod harness;
 mod kills;
 #[path = "process/memory.rs"]
 mod memory;
+#[path = "process/meta.rs"]
+mod meta;
 #[path = "process/refusals.rs"]
 mod refusals;
 #[path = "process/stops.rs"]

@@ -1,6 +1,7 @@
 //! Settings from the environment: the one file that reads it, and what an installation makes of it.
 
 mod aws;
+mod listen;
 mod local;
 mod reader;
 
@@ -8,17 +9,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use aws::{AwsSettings, SecretSource};
+pub use listen::Listen;
 pub use local::{Channel, LocalSettings, MetaSettings, ModelAccess};
 
 use super::agent_file::Overrides;
 use super::nearest::nearest;
 
 /// Every variable that some part of the program reads, beside those that override an agent file.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 20] = [
     "RECADO_AGENT_FILE",
     "RECADO_CHANNEL",
     "RECADO_COMPACTIONS_QUEUE_URL",
     "RECADO_DATA_DIR",
+    "RECADO_LISTEN",
     "RECADO_LOG",
     "RECADO_META_ACCESS_TOKEN",
     "RECADO_META_APP_SECRET",
@@ -66,6 +69,20 @@ impl Environment {
             .filter(|(name, value)| !value.is_empty() && (is_ours(name) || is_known(name)))
             .collect();
         Self { values }
+    }
+
+    /// The same with this variable set: a flag of the command line stands above the environment.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.values.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The same without every variable whose name begins so.
+    #[must_use]
+    pub fn without(mut self, prefix: &str) -> Self {
+        self.values.retain(|name, _| !name.starts_with(prefix));
+        self
     }
 
     /// The value of a variable, without space around it.

@@ -1,6 +1,7 @@
 //! Why a local run cannot start: each with one line that says what to do.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use recado::adapters::hash_key::HashKeyError;
@@ -8,6 +9,7 @@ use recado::adapters::meta::send::GraphSettingsError;
 use recado::error::StoreError;
 use recado::flow::FlowError;
 
+use super::channel::ChannelName;
 use crate::aws::AwsError;
 use crate::dynamo::DynamoError;
 use crate::phone::PhoneError;
@@ -15,15 +17,36 @@ use crate::phone::PhoneError;
 /// Why a local run cannot start (or did not end well).
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The port is taken.
+    /// The port is taken, or the address is not of this machine.
     #[error(
-        "port {port} cannot be listened on: stop what uses it, or choose another one with --port"
+        "{address} cannot be listened on: stop what uses it, or choose another port with --port, or another address \
+         of this machine with --listen"
     )]
     Port {
         /// Which.
-        port: u16,
+        address: SocketAddr,
         /// What the system said.
         source: io::Error,
+    },
+    /// The phone is not for the world.
+    #[error(
+        "{0} can be reached from other machines, and the phone's page is for this machine only: listen on \
+         127.0.0.1, or serve WhatsApp itself with --channel meta"
+    )]
+    BeyondThisMachine(SocketAddr),
+    /// What is in the folder came by the other channel.
+    #[error(
+        "the data folder {} belongs to channel {owner}, and what channel {asked} brings must not mix with it: name \
+         another folder with RECADO_DATA_DIR",
+        folder.display()
+    )]
+    OtherChannel {
+        /// Which.
+        folder: PathBuf,
+        /// Whose it is.
+        owner: ChannelName,
+        /// Who wants it.
+        asked: ChannelName,
     },
     /// The listener has no address.
     #[error("the listener's address cannot be read")]

@@ -1,4 +1,4 @@
-//! The journal of a local run: the whole story for the page, and its warnings for the terminal.
+//! The journal of a local run: the whole story for the page or the operator, and the log beside it.
 
 use std::sync::Arc;
 
@@ -15,11 +15,19 @@ pub struct LocalJournal {
 }
 
 impl LocalJournal {
-    /// The story, and lines that name conversations by `hasher`.
-    pub const fn new(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
+    /// The story, and its warnings in lines that name conversations by `hasher`.
+    pub const fn of_warnings(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
         Self {
             story,
             log: LogJournal::of_warnings(hasher),
+        }
+    }
+
+    /// The same with a line for every step, where no page shows the story.
+    pub const fn of_all(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
+        Self {
+            story,
+            log: LogJournal::new(hasher),
         }
     }
 }

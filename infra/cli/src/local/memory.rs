@@ -1,13 +1,15 @@
 //! What the page and `recado say` show as remembered: read from the table like any run reads it.
 
 use async_trait::async_trait;
-use recado::domain::{Alias, ConversationId, Memory, Phone, Reply, State};
+use recado::domain::{ConversationId, Memory, Phone, Reply, State};
 use recado::flow::World;
 use recado::policy::identity;
 use recado::ports::Peek;
 use serde_json::{Value, json};
 
-use crate::phone::{MemoryReader, MemoryUnavailable, people};
+use super::channel::ChannelName;
+use super::people;
+use crate::phone::{MemoryReader, MemoryUnavailable};
 
 /// Pending messages shown.
 const PENDING_MAX: usize = 81;
@@ -24,18 +26,14 @@ impl TableMemory {
     }
 
     /// The conversation of a phone with the agent that answers the phone's business number.
-    pub async fn conversation(
-        &self,
-        phone: &str,
-    ) -> Result<Option<ConversationId>, MemoryUnavailable> {
+    async fn conversation(&self, phone: &str) -> Result<Option<ConversationId>, MemoryUnavailable> {
         let unavailable = |error: &dyn std::fmt::Display| MemoryUnavailable(error.to_string());
         let phone = Phone::parse(phone).map_err(|error| unavailable(&error))?;
         let number = super::server::number();
         let Some(agent) = self.world.agents.by_number(&number).await else {
             return Ok(None);
         };
-        let mut aliases = vec![Alias::Phone(identity::canonical(&phone))];
-        aliases.extend(Alias::parse(&people::bsuid(&phone)));
+        let aliases = people::aliases(&phone, ChannelName::Phone);
         let known = self.world.store.resolve(&agent.id, &aliases).await;
         let known = known.map_err(|error| unavailable(&error))?;
         let contact = identity::living(&agent.id, &known, &self.world.hasher)

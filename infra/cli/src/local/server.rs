@@ -1,27 +1,29 @@
-//! The HTTP side of a local run: the webhook (the ingest handler), the phone, and `forget`.
+//! The HTTP side of a local run: the webhook (the ingest handler), with the phone beside it or alone in public.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
-use axum::{Json, Router, middleware};
+use axum::routing::{any, get};
+use axum::{Json, Router};
 use recado::adapters::chance::SystemChance;
 use recado::adapters::meta::send::{FixedToken, GraphMessenger, GraphSettings, GraphSettingsError};
 use recado::domain::BusinessNumber;
 use recado::flow::World;
-use recado::flow::forget::{self, Forgotten};
 use recado::ports::Chance as _;
-use recado_ingest::{BODY_BYTES_MAX, Channels, Ingest, MetaSecrets, Request};
+use recado_ingest::{BODY_BYTES_MAX, Channels, Ingest, MetaSecrets, MetaSecretsSource, Request};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::memory::TableMemory;
-use crate::phone::{self, PhoneState, guard};
+use super::operator::{self, Operator};
+use crate::phone::{self, PhoneState};
 
+/// A body that takes longer is not read to its end: the provider sends it again.
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 /// The phone's Graph version; the real one is a setting.
 const GRAPH_VERSION: &str = "v25.0";
 /// The business number people write to, as its id. Fictitious.
@@ -31,7 +33,9 @@ const DISPLAY_NUMBER: &str = "551140000001";
 /// The business account it belongs to. Fictitious.
 const ACCOUNT: &str = "200000000000001";
 
-/// What webhook and sender are secured with: made anew at each start, for both ends are in this process.
+/// What webhook and sender of the phone are secured with: made anew at each start, for both ends are in this
+/// process.
+#[derive(Clone)]
 pub struct Secrets {
     /// Signs the webhooks.
     pub app_secret: String,
@@ -84,32 +88,41 @@ pub fn messenger(url: &str, secrets: &Secrets) -> Result<GraphMessenger, GraphSe
     )
 }
 
-/// All routes of the process.
-pub fn router(
-    world: &World,
+/// Everything of a run with the phone, on one loopback port.
+pub fn with_phone(
+    operator: &Operator,
     secrets: &Secrets,
-    state: &PhoneState,
+    state: PhoneState,
     folder: Option<&std::path::Path>,
 ) -> Router {
-    let health = json!({ "recado": "ready", "folder": folder });
+    let meta = Arc::new(MetaSecrets {
+        app_secrets: vec![secrets.app_secret.clone()],
+        verify_token: secrets.verify_token.clone(),
+    });
+    phone::router(state)
+        .merge(operator::router(operator, folder))
+        .merge(webhook_router(&operator.world, meta))
+}
+
+/// What a tunnel may lead to: the webhook, and whether anybody is there. It tells nothing of the installation.
+pub fn public(world: &World, meta: Arc<dyn MetaSecretsSource>) -> Router {
+    Router::new()
+        .route("/health", get(async || Json(json!({ "recado": "ready" }))))
+        .merge(webhook_router(world, meta))
+        .fallback(async || {
+            let sentence = json!({ "error": "nothing here; the webhook is at /webhook/meta" });
+            (StatusCode::NOT_FOUND, Json(sentence))
+        })
+}
+
+fn webhook_router(world: &World, meta: Arc<dyn MetaSecretsSource>) -> Router {
     let ingest = Arc::new(Ingest {
         world: world.clone(),
-        channels: Channels {
-            meta: Arc::new(MetaSecrets {
-                app_secrets: vec![secrets.app_secret.clone()],
-                verify_token: secrets.verify_token.clone(),
-            }),
-        },
+        channels: Channels { meta },
     });
-    let operator = Router::new()
-        .route("/health", get(|| async move { Json(health) }))
-        .route("/people/{phone}/forget", post(forget_person))
-        .with_state(world.clone())
-        .layer(middleware::from_fn_with_state(state.clone(), guard::check));
-    let webhook = Router::new()
+    Router::new()
         .route("/webhook/{channel}", any(webhook))
-        .with_state(ingest);
-    phone::router(state.clone()).merge(operator).merge(webhook)
+        .with_state(ingest)
 }
 
 /// Serves until the run is to stop.
@@ -130,7 +143,9 @@ async fn webhook(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let body = read(body).await;
+    let Ok(body) = tokio::time::timeout(BODY_TIMEOUT, read(body)).await else {
+        return StatusCode::REQUEST_TIMEOUT.into_response();
+    };
     let headers = headers
         .iter()
         .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
@@ -154,31 +169,4 @@ async fn read(body: Body) -> Bytes {
     axum::body::to_bytes(body, BODY_BYTES_MAX + 1)
         .await
         .unwrap_or_else(|_| oversized())
-}
-
-async fn forget_person(State(world): State<World>, Path(phone): Path<String>) -> Response {
-    let problem = |status: StatusCode, sentence: String| {
-        (status, Json(json!({ "error": sentence }))).into_response()
-    };
-    let conversation = match TableMemory::new(world.clone()).conversation(&phone).await {
-        Ok(Some(conversation)) => conversation,
-        Ok(None) => {
-            return problem(
-                StatusCode::NOT_FOUND,
-                "nobody of this phone is known".into(),
-            );
-        }
-        Err(error) => {
-            let sentence = format!("{error}, for instance 5511900000001");
-            return problem(StatusCode::BAD_REQUEST, sentence);
-        }
-    };
-    match forget::forget(&world, &conversation).await {
-        Ok(Forgotten::Gone { items }) => Json(json!({ "forgotten": items })).into_response(),
-        Ok(Forgotten::Nobody) => problem(
-            StatusCode::NOT_FOUND,
-            "nobody of this phone is known".into(),
-        ),
-        Err(error) => problem(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
-    }
 }

@@ -7,16 +7,22 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::answer::refuse;
-use super::routes::PhoneState;
+
+/// What is kept out.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    /// Whether the server listens on this machine only; then other host names are refused.
+    pub loopback: bool,
+}
 
 /// Refuses requests that a foreign page may have made.
-pub async fn check(State(state): State<PhoneState>, request: Request, next: Next) -> Response {
+pub async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let host = text(headers, header::HOST).unwrap_or_default();
-    if state.loopback && !is_loopback(host) {
+    if guard.loopback && !is_loopback(host) {
         return refuse(
             StatusCode::MISDIRECTED_REQUEST,
-            "this phone listens on this machine only: open it as http://localhost or http://127.0.0.1",
+            "this address is for this machine only: open it as http://localhost or http://127.0.0.1",
         )
         .into_response();
     }
@@ -26,7 +32,7 @@ pub async fn check(State(state): State<PhoneState>, request: Request, next: Next
         if !is_same_origin(origin, host) {
             return refuse(
                 StatusCode::FORBIDDEN,
-                "another page's request: only the phone's own page, or a program without an Origin header, may post here",
+                "another page's request: only Recado's own page, or a program without an Origin header, may post here",
             )
             .into_response();
         }

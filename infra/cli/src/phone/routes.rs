@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::answer::{self, BODY_MAX, Refusal, read_json, refuse};
+use super::guard::Guard;
 use super::live::{self, Position};
 use super::memory::MemoryReader;
 use super::provider::Phone;
@@ -48,6 +49,9 @@ pub struct PhoneState {
 /// All routes of the phone. Everything else is answered with 404; a server with more routes adds them to this
 /// router, and they are then not behind the phone's guard.
 pub fn router(state: PhoneState) -> Router {
+    let guard = Guard {
+        loopback: state.loopback,
+    };
     Router::new()
         .merge(page::routes())
         .route("/phone/messages", post(write))
@@ -61,7 +65,7 @@ pub fn router(state: PhoneState) -> Router {
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::wrong_method)
         .layer(DefaultBodyLimit::max(BODY_MAX))
-        .layer(middleware::from_fn_with_state(state.clone(), guard::check))
+        .layer(middleware::from_fn_with_state(guard, guard::check))
         .with_state(state)
 }
 

@@ -175,7 +175,7 @@ impl Running {
     }
 
     /// Waits for the line that tells its address.
-    async fn ready(&self) -> String {
+    pub async fn ready(&self) -> String {
         let told = "Recado is ready: ";
         let ready = until(PATIENCE, || async {
             let printed = self.printed();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::reader::Reader;
-use super::{Environment, SettingsError};
+use super::{Environment, Listen, SettingsError};
 use crate::config::agent_file::Overrides;
 use crate::config::secret::Secret;
 
@@ -31,8 +31,10 @@ pub struct LocalSettings {
     pub model: ModelAccess,
     /// Where memory is kept. Default `.recado`.
     pub data_dir: PathBuf,
-    /// The port on this machine; 0 takes a free one. Default 8787.
+    /// The port, where the address to listen on has none; 0 takes a free one. Default 8787.
     pub port: u16,
+    /// The address to listen on. Default: this machine only.
+    pub listen: Listen,
     /// Where messages come from and answers go.
     pub channel: Channel,
     /// What the log shows. Default `info`.
@@ -96,10 +98,22 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
         model: read_model(reader),
         data_dir: PathBuf::from(reader.get("RECADO_DATA_DIR").unwrap_or(".recado")),
         port: reader.number("RECADO_PORT", 8787, "a port from 0 to 65535"),
+        listen: read_listen(reader),
         channel: read_channel(reader, &mut warnings),
         log: reader.log_filter("RECADO_LOG"),
         warnings,
     }
+}
+
+fn read_listen(reader: &mut Reader<'_>) -> Listen {
+    let name = "RECADO_LISTEN";
+    let Some(text) = reader.get(name) else {
+        return Listen::LOOPBACK;
+    };
+    text.parse().unwrap_or_else(|problem: String| {
+        reader.mistake(name, problem);
+        Listen::LOOPBACK
+    })
 }
 
 fn read_model(reader: &mut Reader<'_>) -> ModelAccess {

@@ -20,6 +20,7 @@ fn nothing_set_is_a_demo_on_a_phone() {
     assert_eq!(settings.channel, Channel::Phone);
     assert_eq!(settings.data_dir, PathBuf::from(".recado"));
     assert_eq!(settings.port, 8787);
+    assert_eq!(settings.listen, Listen::LOOPBACK);
     assert_eq!(settings.log, "info");
     assert_eq!(settings.overrides, Overrides::none());
     assert!(settings.agent_files.is_empty());
@@ -113,6 +114,11 @@ fn each_wrong_variable_is_told_with_a_right_value() {
             "RECADO_PORT",
             "70000",
             "must be a port from 0 to 65535, not \"70000\"; for instance RECADO_PORT=8787",
+        ),
+        (
+            "RECADO_LISTEN",
+            "bot.example.org",
+            "must be an address of this machine such as 127.0.0.1 or 0.0.0.0:8787, not \"bot.example.org\"",
         ),
         (
             "RECADO_CHANNEL",
