@@ -202,7 +202,7 @@ fn the_readme_says_what_was_measured() {
         swapped.collect::<String>()
     };
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    for (file, is_swapped) in [("README.md", false)] {
+    for (file, is_swapped) in [("README.md", false), ("README.pt-BR.md", true)] {
         let text = std::fs::read_to_string(root.unwrap().join(file)).unwrap();
         for row in &rows {
             let row = if is_swapped { swap(row) } else { row.clone() };
