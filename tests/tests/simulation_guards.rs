@@ -47,25 +47,64 @@ fn told(name: &str, options: &Options) -> bool {
 }
 
 /// Two guards that are each other's belt: nobody misses one of them, and without both a law breaks.
-const BELTS: &[[&str; 2]] = &[["epoch", "lease_run"]];
+const BELTS: [&str; 2] = ["epoch", "lease_run"];
 
-@@
+/// Guards that no schedule misses, each for what stands before it.
+const COVERED: &[(&str, &str)] = &[
+    (
+        "answered_set",
+        "a commit tests its claim, and what closes a message fences the claim",
+    ),
+    (
+        "late_only_without_state",
+        "a contact id has one life: no state comes back under it",
+    ),
+    (
+        "fold_at_rest_only",
+        "the newest turn is never folded, and older ones are at rest",
+    ),
+];
+
+fn is_covered(name: &str) -> bool {
+    BELTS.contains(&name) || COVERED.iter().any(|(covered, _)| *covered == name)
+}
+
 #[test]
 #[cfg_attr(
     debug_assertions,
     ignore = "needs the optimised profile: --profile sim"
 )]
 fn the_table_needs_every_guard() {
+    let mut missed = Vec::new();
     for name in Guards::NAMES {
         let guards = Guards::without(name);
-        told(
-            name,
-            &Options {
-                guards,
-                ..Options::default()
-            },
-        );
+        let options = Options {
+            guards,
+            ..Options::default()
+        };
+        if !told(name, &options) && !is_covered(name) {
+            missed.push(*name);
+        }
     }
+    for (name, why) in COVERED {
+        println!("{name}: {why}");
+    }
+    assert!(missed.is_empty(), "nobody misses {missed:?}");
+}
+
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "needs the optimised profile: --profile sim"
+)]
+fn of_two_belts_one_is_needed() {
+    let mut guards = Guards::default();
+    (guards.epoch, guards.lease_run) = (false, false);
+    let options = Options {
+        guards,
+        ..Options::default()
+    };
+    assert!(told("epoch and lease_run", &options));
 }
 
 #[test]
@@ -76,12 +115,10 @@ fn the_table_needs_every_guard() {
 fn the_flow_needs_every_guard() {
     for name in switches::NAMES {
         let switches = Switches::without(name);
-        told(
-            name,
-            &Options {
-                switches,
-                ..Options::default()
-            },
-        );
+        let options = Options {
+            switches,
+            ..Options::default()
+        };
+        assert!(told(name, &options), "nobody misses {name}");
     }
 }

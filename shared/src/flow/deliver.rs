@@ -42,14 +42,12 @@ pub async fn deliver(
 /// A reply found `sending` under a dead lease: its run died between the claim to send and the answer.
 /// Yields whether it may be sent (the provider never got it).
 async fn recovered(world: &World, visit: &Visit, reply: &Reply) -> Result<bool, FlowError> {
-    if !settle(world, visit, reply, reply.token, &Settlement::Unknown).await? {
-        return Ok(false);
-    }
-    resolve_unknown(world, visit, reply, reply.token).await
+    resolve(world, visit, reply, reply.token).await
 }
 
-/// Asks the provider about a reply of unknown outcome. Yields whether it is `ready` again.
-async fn resolve_unknown(
+/// Asks the provider about a send that got no answer, and only then moves the reply: on to `sent`, back to `ready`, or to
+/// `unknown` where it cannot tell. Yields whether it is `ready` again.
+async fn resolve(
     world: &World,
     visit: &Visit,
     reply: &Reply,
@@ -67,7 +65,9 @@ async fn resolve_unknown(
         }
         LookUp::NotReceived => settle(world, visit, reply, token, &Settlement::Ready).await,
         LookUp::CannotTell => {
-            world.note(&visit.conversation, &Step::SendUnknown { reply: reply.id });
+            if settle(world, visit, reply, token, &Settlement::Unknown).await? {
+                world.note(&visit.conversation, &Step::SendUnknown { reply: reply.id });
+            }
             Ok(false)
         }
     }
@@ -118,8 +118,7 @@ async fn send(
             Ok(None)
         }
         Err(SendError::OutcomeUnknown(_)) => {
-            settle(world, visit, reply, owner, &Settlement::Unknown).await?;
-            let is_ready = resolve_unknown(world, visit, reply, owner).await?;
+            let is_ready = resolve(world, visit, reply, owner).await?;
             Ok(is_ready.then(|| world.now().plus(Duration::from_secs(1))))
         }
         Err(SendError::NotConnected(_)) => {

@@ -76,6 +76,8 @@ guards! {
     late_only_without_state,
     /// An unknown reply becomes ready only while no later one exists.
     no_later_reply,
+    /// An unknown reply becomes ready only while no other run may be writing a later one.
+    no_run_meanwhile,
     /// A compaction tests the summary's version.
     summary_version,
     /// A compaction deletes only replies at rest, and bares only answered messages.

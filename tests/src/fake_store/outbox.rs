@@ -55,6 +55,9 @@ impl Table {
     ) -> Written {
         let guards = self.guards;
         let newest = self.state(conversation).map(|state| state.last_reply);
+        let lease = self.state(conversation).and_then(|state| state.lease);
+        let undisturbed =
+            !guards.no_run_meanwhile || lease.is_none_or(|lease| Some(lease.run) == token);
         let Some(stored) = self.reply(conversation, reply, now) else {
             return Written::Lost;
         };
@@ -70,7 +73,7 @@ impl Table {
             (ReplyStatus::Sending, _, Some(_))
             | (ReplyStatus::Unknown, Settlement::Sent { .. }, Some(_))
             | (ReplyStatus::Ready, Settlement::Failed { .. }, None) => mine,
-            (ReplyStatus::Unknown, Settlement::Ready, Some(_)) => mine && alone,
+            (ReplyStatus::Unknown, Settlement::Ready, Some(_)) => mine && alone && undisturbed,
             _ => false,
         };
         if !allowed {

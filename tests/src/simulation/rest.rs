@@ -1,11 +1,11 @@
 //! What must be true when nothing moves any more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use recado::domain::{Alias, ConversationId, ReplyStatus};
 
 use super::core::Core;
-use super::witness::{End, Witness};
+use super::witness::{End, Seen, Witness};
 use super::words::canaries;
 use crate::fake_store::{FakeStore, Table};
 
@@ -150,13 +150,19 @@ fn forgotten(witness: &mut Witness, table: &Table) {
         .map(super::words::Canary::message_id)
         .collect();
     for of in &ended {
-        let words = witness
+        let dated = witness.lives[*of].forgotten_at.unwrap_or_default();
+        // What is sent after the date of an erasure belongs to the next life, though its first copy may have gone with it.
+        let erased = |seen: &&Seen| seen.event.sent_at <= dated;
+        let events = witness
             .events
             .get(of)
             .into_iter()
-            .flat_map(|events| events.keys());
-        // Where the clock was wrong, an erasure may be dated before a message that it erased.
-        for id in words.filter(|id| left.contains(*id) && witness.clock_error_ms == 0) {
+            .flat_map(BTreeMap::values);
+        for id in events
+            .filter(erased)
+            .map(|seen| &seen.event.id)
+            .filter(|id| left.contains(*id))
+        {
             let detail = format!("{id} is in the table");
             findings.push((
                 "nothing of a forgotten person is left",

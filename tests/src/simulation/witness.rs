@@ -68,6 +68,8 @@ pub struct Life {
     summary: u64,
     /// When its state was deleted, in true milliseconds.
     pub erased_ms: Option<u64>,
+    /// The moment that its erasure is dated.
+    pub forgotten_at: Option<Timestamp>,
 }
 
 /// A batch as a run read it.
@@ -330,6 +332,7 @@ impl Witness {
     pub fn erased(&mut self, erasure: &Erasure, now_ms: u64) {
         let life = self.lives.entry(erasure.conversation.clone()).or_default();
         life.erased_ms = life.erased_ms.or(Some(now_ms));
+        life.forgotten_at = Some(erasure.forgotten_at);
         for alias in &erasure.aliases {
             self.erasures.push((alias.clone(), erasure.forgotten_at));
         }

@@ -196,9 +196,22 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
     }
 }
 
+pub async fn an_unknown_reply_is_not_ready_again_while_another_run_works(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
+    scene.claim(2).await;
+    let before = bench.dump().await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(ready, Written::Lost);
+    scene
+        .is_unchanged(&before, "another run may write a later one")
+        .await;
+}
+
 pub async fn an_unknown_reply_is_not_ready_again_after_a_later_one(bench: &dyn Bench) {
     let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
     scene.answered(2, &["m2"]).await;
+    // Nobody works on it any more: what stands in the way is the later reply alone.
+    scene.change(|state| state.lease = None).await;
     let before = bench.dump().await;
     let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
     assert_eq!(ready, Written::Lost);

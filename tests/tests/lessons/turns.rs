@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use recado::domain::{ReplyId, ReplyKind, Sealed, Step};
 use recado::flow::process::{self, Outcome, Visit};
-use recado::ports::{Store as _, Ticks as _};
+use recado::ports::Store as _;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_ticks::TICKS;
 use recado_tests::fake_world::{FakeWorld, agent};

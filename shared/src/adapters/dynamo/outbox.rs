@@ -70,11 +70,15 @@ impl DynamoStore {
         if *settlement != Settlement::Ready || seen.status != ReplyStatus::Unknown {
             return Ok(Written::Lost);
         }
-        // A refusal learnt late: the reply goes out after all, unless a later one has gone before it.
+        // A refusal learnt late: the reply goes out after all, unless a later one has gone before it or another run, which
+        // found nothing to send, may be writing one.
         let update = self.outcome(conversation, reply, token, settlement, now);
         let update = moved(update, &[ReplyStatus::Unknown], token);
         let newest = Statement::check(key_of(conversation, &ItemKey::State))
-            .when("#last_reply <= :reply")
+            .when(
+                "#last_reply <= :reply AND (attribute_not_exists(#lease_run) OR #lease_run = :owner)",
+            )
+            .with(":owner", token.map_or_else(|| text(""), text))
             .with(":reply", text(reply));
         self.transact("settle a reply", vec![update, newest], None)
             .await
