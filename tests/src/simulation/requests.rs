@@ -22,7 +22,12 @@ pub enum Fate {
 
 impl Core {
     /// The way of a request to the table, until it is applied. `writes` tells whether it changes anything.
-    pub async fn before(&self, conversation: Option<&ConversationId>, writes: bool) -> Fate {
+    pub async fn before(
+        &self,
+        operation: &'static str,
+        conversation: Option<&ConversationId>,
+        writes: bool,
+    ) -> Fate {
         if let Some(of) = conversation {
             let _ = HERE.try_with(|here| {
                 here.of.borrow_mut().get_or_insert_with(|| of.clone());
@@ -46,7 +51,13 @@ impl Core {
             self.trouble(conversation, 2 * ms);
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
-        if writes && self.strikes(Fault::StoreLate, 40) {
+        // What a dead sender still says about its send is where most can be spoilt.
+        let of = if matches!(operation, "settle" | "mark_sending") {
+            8
+        } else {
+            40
+        };
+        if writes && self.strikes(Fault::StoreLate, of) {
             self.arrive_late(conversation).await;
         }
         if self.strikes(Fault::StoreThrottled, 2_000) {

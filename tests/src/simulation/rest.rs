@@ -1,6 +1,7 @@
 //! What must be true when nothing moves any more.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use recado::domain::{Alias, ConversationId, ReplyStatus};
 
@@ -151,8 +152,10 @@ fn forgotten(witness: &mut Witness, table: &Table) {
         .collect();
     for of in &ended {
         let dated = witness.lives[*of].forgotten_at.unwrap_or_default();
-        // What is sent after the date of an erasure belongs to the next life, though its first copy may have gone with it.
-        let erased = |seen: &&Seen| seen.event.sent_at <= dated;
+        // What is sent after the date of an erasure belongs to the next life, though its first copy may have gone with it;
+        // and that copy may say that it was sent before, where the clock it arrived by was behind.
+        let slack = Duration::from_millis(witness.clock_error_ms);
+        let erased = |seen: &&Seen| seen.event.sent_at.plus(slack) <= dated;
         let events = witness
             .events
             .get(of)

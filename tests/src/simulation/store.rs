@@ -42,7 +42,7 @@ impl Faults for BetweenReads {
             if self.0.pick(0..2) == 0 {
                 self.0.some_moments(None, 5_000).await;
             }
-            self.0.before(None, false).await;
+            self.0.before(operation, None, false).await;
         }
         fake_store::Fault::None
     }

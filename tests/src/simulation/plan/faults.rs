@@ -146,6 +146,15 @@ impl Swarm {
                 swarm = swarm.with(*fault);
             }
         }
+        // Senders that die while they learn that nothing was sent.
+        if dice.random_ratio(1, 10) {
+            for fault in [Fault::StoreLate, Fault::SendUnreachable, Fault::SendRefused] {
+                swarm = swarm.with(fault);
+            }
+            if dice.random_bool(0.6) {
+                swarm = swarm.with(Fault::LookUpBlind);
+            }
+        }
         swarm = if dice.random_ratio(1, 60) {
             swarm.with(Fault::Flood)
         } else {

@@ -16,7 +16,7 @@ impl SimStore {
         apply: impl Future<Output = Result<T, StoreError>> + Send,
         see: impl FnOnce(&T) -> u64 + Send,
     ) -> Result<T, StoreError> {
-        let fate = self.core.before(of, writes).await;
+        let fate = self.core.before(operation, of, writes).await;
         if fate == Fate::FailBefore {
             self.core.trace(operation, 1);
             self.core.tell(of, || format!("{operation}: fails"));
