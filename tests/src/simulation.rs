@@ -183,7 +183,7 @@ async fn play(seed: u64, base: &Agent, options: &Options) -> Outcome {
 }
 
 /// Begins what is planned for this moment.
-fn begin(sim: &Arc<SimWorld>, tasks: &mut JoinSet<()>, said: &mut Vec<Said>, act: Act) {
+fn begin(sim: &Arc<SimWorld>, tasks: &mut JoinSet<()>, said: &mut [Said], act: Act) {
     let world = Arc::clone(sim);
     match act {
         Act::Deliver(index) => {

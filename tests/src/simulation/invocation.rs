@@ -87,7 +87,7 @@ impl Core {
         let number = self.invocations.fetch_add(1, Ordering::Relaxed) + 1;
         let died = Arc::new(Notify::new());
         let doomed = Arc::new(AtomicBool::new(false));
-        let dies = role
+        let is_to_die = role
             .crash()
             .is_some_and(|crash| self.swarm.on(crash) && !self.is_calm() && self.pick(0..6) == 0);
         let invocation = Invocation {
@@ -95,7 +95,11 @@ impl Core {
             role,
             of: RefCell::new(None),
             steps: Cell::new(0),
-            crash_at: Cell::new(if dies { self.crash_step() } else { u32::MAX }),
+            crash_at: Cell::new(if is_to_die {
+                self.crash_step()
+            } else {
+                u32::MAX
+            }),
             doomed: Arc::clone(&doomed),
             died: Arc::clone(&died),
         };

@@ -89,9 +89,9 @@ impl SimModel {
                 .and_then(|person| person.state.as_ref());
             state.map_or(1.0, |state| tokens::factor(state, &self.agent.model.main))
         });
-        let least = tokens::budgeted(TOKENS_MIN, factor);
+        let floor = tokens::budgeted(TOKENS_MIN, factor);
         let spent = tokens::budgeted(past + last, factor);
-        let budget = self.agent.budget.history_tokens_max.max(least);
+        let budget = self.agent.budget.history_tokens_max.max(floor);
         if spent > budget {
             core.broken(
                 "a prompt is never over its budget",

@@ -22,7 +22,7 @@ const FORGET: Duration = Duration::from_mins(10);
 /// The conversation that a person's ids name now; the phone's first.
 pub fn conversation(sim: &SimWorld, person: usize) -> Option<ConversationId> {
     let agent = sim.agent_id();
-    let named = sim.table.touch(|table| {
+    sim.table.touch(|table| {
         let ids = [Alias::Phone(phone(person)), Alias::Bsuid(bsuid(person))];
         let mut named = ids.into_iter().filter_map(|alias| {
             let contact = table.aliases.get(&(agent.clone(), alias))?;
@@ -32,8 +32,7 @@ pub fn conversation(sim: &SimWorld, person: usize) -> Option<ConversationId> {
             })
         });
         named.next()
-    });
-    named
+    })
 }
 
 /// Forgets a person; tries again where that fails, unless it died.
@@ -83,9 +82,7 @@ async fn alter(sim: &SimWorld, person: usize, what: Fault, change: impl Fn(&mut 
     };
     let work = async {
         for _ in 0..TRIES {
-            let Some(mut state) = sim.world.store.peek(&of, 1).await.ok()?.state else {
-                return None;
-            };
+            let mut state = sim.world.store.peek(&of, 1).await.ok()?.state?;
             let expected = state.version;
             change(&mut state, sim.world.now());
             state.version += 1;

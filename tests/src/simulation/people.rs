@@ -86,9 +86,10 @@ pub async fn bring(sim: &SimWorld, make: impl Fn(Timestamp) -> ProviderEvent) ->
                 return ingested.late > 0;
             }
         }
-        let after_ms = match core.is_calm() {
-            true => 3_000,
-            false => TRIES_AFTER_MS[tries.min(TRIES_AFTER_MS.len() - 1)],
+        let after_ms = if core.is_calm() {
+            3_000
+        } else {
+            TRIES_AFTER_MS[tries.min(TRIES_AFTER_MS.len() - 1)]
         };
         // The answer to a message that is stored waits for the tick of this try.
         core.trouble(None, after_ms + 70_000);

@@ -72,6 +72,10 @@ pub enum Act {
 
 /// A schedule.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that a schedule has or has not"
+)]
 pub struct Plan {
     /// Which faults may happen.
     pub swarm: Swarm,
@@ -161,9 +165,10 @@ impl Plan {
                 Kind::Words
             };
             let late = swarm.on(Fault::WebhookLate) && dice.random_ratio(1, 10);
-            let age = match late {
-                true => [20_000, 600_000, 2 * 86_400_000][dice.random_range(0..3)],
-                false => 0,
+            let age = if late {
+                [20_000, 600_000, 2 * 86_400_000][dice.random_range(0..3)]
+            } else {
+                0
             };
             self.said.push(Said {
                 person,

@@ -139,9 +139,10 @@ impl Messenger for SimMessenger {
         if core.swarm.on(Fault::LookUpBlind) {
             return LookUp::CannotTell;
         }
-        match self.has.lock().unwrap().contains_key(&reply) {
-            true => LookUp::Sent(format!("sent.{reply}")),
-            false => LookUp::NotReceived,
+        if self.has.lock().unwrap().contains_key(&reply) {
+            LookUp::Sent(format!("sent.{reply}"))
+        } else {
+            LookUp::NotReceived
         }
     }
 }

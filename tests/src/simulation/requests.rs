@@ -52,7 +52,7 @@ impl Core {
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
         // What a dead sender still says about its send is where most can be spoilt.
-        let of = if matches!(operation, "settle" | "mark_sending") {
+        let of = if matches!(operation, "settle" | "mark_sending" | "fold") {
             8
         } else {
             40
@@ -94,7 +94,7 @@ impl Core {
     pub async fn some_moments(&self, of: Option<&ConversationId>, most_ms: u64) {
         let end = tokio::time::sleep(Duration::from_millis(most_ms));
         let mut end = std::pin::pin!(end);
-        let mut left = self.pick(1..6);
+        let mut left = self.pick(1..10);
         while left > 0 {
             tokio::select! {
                 biased;

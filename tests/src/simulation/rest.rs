@@ -8,7 +8,7 @@ use recado::domain::{Alias, ConversationId, ReplyStatus};
 use super::core::Core;
 use super::witness::{End, Seen, Witness};
 use super::words::canaries;
-use crate::fake_store::{FakeStore, Table};
+use crate::fake_store::{FakeStore, Person, Table};
 
 /// Whether nothing waits for anyone.
 pub fn is_at_rest(table: &FakeStore) -> bool {
@@ -132,7 +132,7 @@ fn forgotten(witness: &mut Witness, table: &Table) {
     }
     let mut findings = Vec::new();
     for of in &ended {
-        let items = table.people.get(of).map_or(0, |person| person.items());
+        let items = table.people.get(of).map_or(0, Person::items);
         let named = table
             .aliases
             .iter()

@@ -140,7 +140,7 @@ async fn nothing_is_sent_in_the_last_seconds_of_an_invocation() {
             .state
             .as_mut()
             .unwrap()
-            .lease = None
+            .lease = None;
     });
     let visit = Visit {
         conversation: ana,
