@@ -130,6 +130,7 @@ impl FakeWorld {
             agents: Arc::new(Roster::new(vec![agent]).unwrap()),
             journal: trace.clone(),
             hasher,
+            alone: recado::flow::Alone::default(),
         };
         let workers = Mutex::default();
         let started = Self {

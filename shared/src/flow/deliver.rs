@@ -200,7 +200,7 @@ fn note_refused(world: &World, visit: &Visit, reply: &Reply, code: &str, again: 
 }
 
 async fn opted_out(world: &World, visit: &Visit) -> Result<bool, FlowError> {
-    let peek = world.store.peek(&visit.conversation, 1).await?;
+    let peek = world.peek(&visit.conversation, 1).await?;
     Ok(peek.state.is_some_and(|state| state.opt_out.is_some()))
 }
 

@@ -31,7 +31,7 @@ pub enum Forgotten {
 /// Forgets a person. Waits for a live run first, as long as that run's lease at most.
 pub async fn forget(world: &World, conversation: &ConversationId) -> Result<Forgotten, FlowError> {
     loop {
-        let peek = world.store.peek(conversation, 1).await?;
+        let peek = world.peek(conversation, 1).await?;
         let Some(state) = peek.state else {
             return match world
                 .store

@@ -81,7 +81,7 @@ async fn look_until_rest(world: &World, visit: &Visit) -> Result<Outcome, FlowEr
     };
     let mut claims_lost = 0;
     for _ in 0..LOOKS_MAX {
-        let peek = world.store.peek(&visit.conversation, PENDING_MAX).await?;
+        let peek = world.peek(&visit.conversation, PENDING_MAX).await?;
         let decision = debounce::decide(&peek, &agent, world.now());
         match act(world, visit, &agent, peek, decision).await? {
             Next::End(outcome) => return Ok(outcome),

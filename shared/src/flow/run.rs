@@ -278,7 +278,7 @@ async fn batch_now(
     agent: &Agent,
     kind: ReplyKind,
 ) -> Result<Option<Batch>, FlowError> {
-    let mut peek = world.store.peek(&visit.conversation, PENDING_MAX).await?;
+    let mut peek = world.peek(&visit.conversation, PENDING_MAX).await?;
     if let Some(state) = &mut peek.state {
         state.lease = None; // ours
     }

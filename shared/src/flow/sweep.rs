@@ -80,10 +80,12 @@ pub struct Recovered {
 }
 
 /// Goes on where a process ended whose queues ended with it: only for one that holds the data folder alone, before
-/// it works on anything. Its leases are those of the dead; and what waits for a moment to come (a backoff, a send
+/// it works on anything. Earlier leases are those of the dead: those of what waits are freed here, the others are
+/// passed over from now on. And what waits for a moment to come (a backoff, a send
 /// refused for now) has no tick any more that would wake it, so that is ticked too.
 pub async fn recover(world: &World, limit: usize) -> Result<Recovered, FlowError> {
     let now = world.now();
+    world.alone.begin(now);
     // Into the future, for the clock may have stepped back meanwhile.
     let unrest = world.store.unrest(now.plus(RETICK_EVERY), limit).await?;
     let mut recovered = Recovered::default();
@@ -131,7 +133,7 @@ async fn retick(
     conversation: &ConversationId,
     now: Timestamp,
 ) -> Result<bool, FlowError> {
-    let peek = world.store.peek(conversation, 1).await?;
+    let peek = world.peek(conversation, 1).await?;
     let waits_until = peek.state.map_or(Timestamp::default(), |state| {
         let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
         leased.max(state.hold_until.unwrap_or_default())

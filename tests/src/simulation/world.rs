@@ -103,6 +103,7 @@ impl SimWorld {
             agents: Arc::new(Roster::new(vec![agent.clone()]).expect("one agent")),
             journal: Arc::new(SimJournal(Arc::clone(core))),
             hasher,
+            alone: recado::flow::Alone::default(),
         };
         let built = Self {
             core: Arc::clone(core),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use recado::domain::{ReplyKind, Step};
+use recado::domain::{Lease, ReplyKind, RunId, Step};
 use recado::error::{ModelErrorClass, Verdict};
 use recado::ports::Store as _;
 use recado_tests::fake_messenger::SendBehaviour;
@@ -250,4 +250,38 @@ async fn a_reply_waits_for_a_token_however_long_it_takes_to_mend() {
     world.pass_s(6 * 60).await;
     assert_eq!(answers(&world), ["ouvi: oi"]);
     assert_eq!(world.model.prompts().len(), 1, "one call for one reply");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_died_between_send_and_release_silences_nobody_in_the_next() {
+    let world = FakeWorld::start();
+    world.say(ANA, "oi").await;
+    world.pass_s(30).await;
+    // The reply is at rest, and the run that sent it died before it gave its lease back.
+    let conversation = world.conversation(ANA);
+    let state = world
+        .store
+        .peek(&conversation, 1)
+        .await
+        .unwrap()
+        .state
+        .unwrap();
+    let mut leased = state.clone();
+    leased.version += 1;
+    let now = world.world.now();
+    leased.lease = Some(Lease {
+        run: RunId::from_parts(now.ms(), 1),
+        until: now.plus(Duration::from_mins(2)),
+    });
+    world
+        .store
+        .swap_state(&conversation, state.version, &leased)
+        .await
+        .unwrap();
+    world.kill().await;
+    world.pass_s(1).await;
+    world.restart().await;
+    world.say(ANA, "ainda aí?").await;
+    world.pass_s(10).await;
+    assert_eq!(answers(&world), ["ouvi: oi", "ouvi: ainda aí?"]);
 }

@@ -72,6 +72,7 @@ impl Base {
             agents,
             journal,
             hasher: Arc::clone(&self.hasher),
+            alone: recado::flow::Alone::default(),
         }
     }
 }
