@@ -12,12 +12,15 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use recado::adapters::chance::SystemChance;
+use recado::ports::Chance as _;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use crate::dynamo::Data;
 use crate::dynamo::{Dynamo, DynamoError};
+use crate::phone::guard::is_loopback;
 use crate::sqs::http::Api;
 use crate::sqs::{Now, REQUEST_BYTES_MAX, ServerError, listen};
 
@@ -67,7 +70,7 @@ struct Front {
 /// Starts both on this loopback port (0 takes a free one). The clock gives milliseconds since 1970.
 pub async fn serve(port: u16, data: &Data, now: Now) -> Result<LocalAws, AwsError> {
     let (listener, url) = listen(SocketAddr::from(([127, 0, 0, 1], port))).await?;
-    let dynamo = Dynamo::start(data, SocketAddr::from(([127, 0, 0, 1], 0)))?;
+    let dynamo = start_dynamo(data)?;
     // A proxy set for the outside world has no business on loopback.
     let client = reqwest::Client::builder()
         .no_proxy()
@@ -98,6 +101,26 @@ pub async fn serve(port: u16, data: &Data, now: Now) -> Result<LocalAws, AwsErro
         stop,
         server,
     })
+}
+
+/// The embedded DynamoDB answers whoever asks, other sites' pages in a browser too. So it gets an address of its own
+/// that no page can guess; where a system knows no other loopback address than the first, the port alone has to do.
+fn start_dynamo(data: &Data) -> Result<Dynamo, DynamoError> {
+    let [.., a, b, c] = SystemChance.bits().to_be_bytes();
+    let hidden = SocketAddr::from(([127, a, b, c.clamp(2, 254)], 0));
+    match Dynamo::start(data, hidden) {
+        Err(DynamoError::Bind { .. }) => Dynamo::start(data, SocketAddr::from(([127, 0, 0, 1], 0))),
+        started => started,
+    }
+}
+
+/// Whether a request comes from a program of this machine: a page of another site shows itself by its origin, or by
+/// the name that its server is known by.
+fn is_from_a_program(headers: &HeaderMap) -> bool {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    !headers.contains_key(header::ORIGIN) && host.is_none_or(is_loopback)
 }
 
 impl LocalAws {
@@ -157,6 +180,9 @@ async fn answer(
     let target = headers
         .get("x-amz-target")
         .map_or(&b""[..], HeaderValue::as_bytes);
+    if !is_from_a_program(&headers) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
     if method == Method::GET {
         return "The local AWS of recado: DynamoDB and SQS.\n".into_response();
     }

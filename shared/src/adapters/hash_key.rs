@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::ports::Chance;
 
+/// The key's name inside the data folder.
+pub const FILE: &str = "hash.key";
+
 /// Why the key is not at hand. Each text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum HashKeyError {
@@ -37,7 +40,7 @@ pub enum HashKeyError {
 ///
 /// The caller holds the lock on the folder: two processes must not make two keys.
 pub fn read_or_create(folder: &Path, chance: &dyn Chance) -> Result<[u8; 32], HashKeyError> {
-    let path = folder.join("hash.key");
+    let path = folder.join(FILE);
     match fs::read_to_string(&path) {
         Ok(text) => {
             let mut key = [0; 32];

@@ -11,6 +11,12 @@ use crate::policy::debounce::BACKOFF_MAX;
 use crate::policy::retry;
 use crate::ports::{LookUp, Outgoing, Written};
 
+/// Our word for a provider that no connection can be made to.
+const NOT_CONNECTED: &str = "not_connected";
+
+/// A business may answer freely for 24 hours after the person wrote; a little less, to be sure.
+const WINDOW: Duration = Duration::from_hours(23);
+
 /// How a delivery ended.
 pub enum Delivery {
     /// Every reply is at rest.
@@ -122,7 +128,7 @@ async fn send(
             Ok(is_ready.then(|| world.now().plus(Duration::from_secs(1))))
         }
         Err(SendError::NotConnected(_)) => {
-            refused_for_now(world, visit, agent, run, reply, "not_connected", None).await
+            refused_for_now(world, visit, agent, run, reply, NOT_CONNECTED, None).await
         }
         Err(SendError::Refused {
             code,
@@ -160,7 +166,12 @@ async fn refused_for_now(
     retry_after: Option<Duration>,
 ) -> Result<Option<Timestamp>, FlowError> {
     let now = world.now();
-    if now.since(reply.committed_at) >= agent.timing.give_up_after {
+    // Who cannot be reached at all is tried for as long as WhatsApp lets an answer through: nothing was sent meanwhile.
+    let patience = match code {
+        NOT_CONNECTED => WINDOW,
+        _ => agent.timing.give_up_after,
+    };
+    if now.since(reply.committed_at) >= patience {
         fail(world, visit, run, reply, code).await?;
         return Ok(None);
     }

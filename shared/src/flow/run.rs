@@ -25,6 +25,9 @@ const LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// The tick stays invisible this much longer than the invocation, so that it comes back after the lease.
 const VISIBILITY_MARGIN: Duration = Duration::from_secs(5);
 
+/// No reply is stored longer: four times what WhatsApp carries in a message, and far below what the table takes.
+const REPLY_CHARS_MAX: usize = 16_384;
+
 /// A run's right to the conversation.
 pub struct Claimed {
     /// The run.
@@ -306,7 +309,7 @@ async fn commit(
     let reply = Reply {
         id: claimed.reply,
         kind,
-        text: thought.text.clone(),
+        text: thought.text.chars().take(REPLY_CHARS_MAX).collect(),
         number: newest.number.clone(),
         to: newest.reply_to.clone(),
         status: ReplyStatus::Ready,

@@ -50,8 +50,7 @@ pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
             Ok(false) => swept.waiting += 1,
             Err(error) => {
                 swept.failed += 1;
-                let hash = world.hasher.conversation(conversation);
-                tracing::warn!(conversation.hash = hash, %error, "a conversation could not be swept");
+                log_failure(world, conversation, &error);
             }
         }
     }
@@ -90,18 +89,42 @@ pub async fn recover(world: &World, limit: usize) -> Result<Recovered, FlowError
     let unrest = world.store.unrest(now.plus(RETICK_EVERY), limit).await?;
     let mut recovered = Recovered::default();
     for conversation in conversations(&unrest, false) {
-        recovered.leases += usize::from(free(world, conversation).await?);
-        world
-            .ticks
-            .tick(conversation, &dedup(world, conversation, now))
-            .await?;
-        recovered.ticks += 1;
+        match wake(world, conversation, now).await {
+            Ok(was_leased) => {
+                recovered.leases += usize::from(was_leased);
+                recovered.ticks += 1;
+            }
+            Err(error) => log_failure(world, conversation, &error),
+        }
     }
     for conversation in conversations(&unrest, true) {
-        forget::resume(world, conversation).await?;
-        recovered.erasures += 1;
+        match forget::resume(world, conversation).await {
+            Ok(()) => recovered.erasures += 1,
+            // The sweeper comes back to it.
+            Err(error) => log_failure(world, conversation, &error),
+        }
     }
     Ok(recovered)
+}
+
+/// Frees a conversation and ticks it. Yields whether there was a lease.
+async fn wake(
+    world: &World,
+    conversation: &ConversationId,
+    now: Timestamp,
+) -> Result<bool, FlowError> {
+    let was_leased = free(world, conversation).await?;
+    world
+        .ticks
+        .tick(conversation, &dedup(world, conversation, now))
+        .await?;
+    Ok(was_leased)
+}
+
+/// One conversation that cannot be helped keeps nobody else from being served.
+fn log_failure(world: &World, conversation: &ConversationId, error: &FlowError) {
+    let hash = world.hasher.conversation(conversation);
+    tracing::warn!(conversation.hash = hash, %error, "a conversation could not be swept");
 }
 
 /// Frees a conversation of its lease. Yields whether there was one.

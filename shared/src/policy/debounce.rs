@@ -7,11 +7,16 @@ use std::time::Duration;
 
 use super::opt_out;
 use crate::domain::batch::Closure;
-use crate::domain::{Agent, Batch, ClosedReason, Event, HoldReason, MessageId, State, Timestamp};
+use crate::domain::{
+    Agent, Batch, ClosedReason, Event, HoldReason, MessageId, ReplyStatus, State, Timestamp,
+};
 use crate::ports::Peek;
 
 /// How many caught panics in a row make a batch one that is answered with the honest line.
 const CRASHES_MAX: u32 = 3;
+
+/// How many runs in a row that never ended (a process that dies each time) count as failed.
+const ATTEMPTS_MAX: u32 = 20;
 
 /// What to do with a conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +51,7 @@ pub fn decide(peek: &Peek, agent: &Agent, now: Timestamp) -> Decision {
     if let Some(lease) = state.lease.filter(|lease| lease.until > now) {
         return Decision::HoldUntil(lease.until, HoldReason::Leased);
     }
-    if !peek.outbox.is_empty() {
+    if !peek.outbox.is_empty() && !stops_the_outbox(state, peek, agent) {
         return match state.hold_until.filter(|until| *until > now) {
             Some(until) => Decision::HoldUntil(until, HoldReason::SendLater),
             None => Decision::Deliver,
@@ -58,24 +63,40 @@ pub fn decide(peek: &Peek, agent: &Agent, now: Timestamp) -> Decision {
     decide_pending(state, peek, agent, now)
 }
 
+/// Whether a STOP waits that what is not yet being sent must not get ahead of: its confirmation goes first, and the
+/// replies behind it are withheld.
+fn stops_the_outbox(state: &State, peek: &Peek, agent: &Agent) -> bool {
+    state.opt_out.is_none()
+        && peek
+            .outbox
+            .iter()
+            .all(|reply| reply.status == ReplyStatus::Ready)
+        && opt_out::last_stop(&peek.pending, &agent.opt_out_words).is_some()
+}
+
 /// Decides on messages of a living conversation that no one works on.
 fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> Decision {
-    if let Some(closure) = closure(state, &peek.pending, now) {
+    let stop = opt_out::last_stop(&peek.pending, &agent.opt_out_words);
+    if let Some(closure) = closure(state, &peek.pending, stop, now) {
         return Decision::Close(closure);
     }
-    if let Some(stop) = opt_out::last_stop(&peek.pending, &agent.opt_out_words) {
+    if let Some(stop) = stop {
         return Decision::ConfirmOptOut(Batch::from_pending(peek.pending[..=stop].to_vec()));
     }
     let batch = batch(state, peek.pending.clone());
     if let Some(first) = first_attempt(state, &peek.pending) {
-        let tried_long = now >= first.plus(agent.timing.give_up_after);
+        let give_up_after = agent.timing.give_up_after;
+        // A run that was cut off has not failed: after a long stop of the process it is tried again before giving up.
+        let failed_lately = state
+            .hold_until
+            .is_some_and(|until| now < until.plus(give_up_after))
+            || state.attempts >= ATTEMPTS_MAX;
+        let tried_long = failed_lately && now >= first.plus(give_up_after);
         if tried_long || state.crashes >= CRASHES_MAX {
             return Decision::Apologise(batch);
         }
     }
-    let due = due(&peek.pending, agent);
-    // A clock that stepped back must not make anyone wait longer than the ceiling.
-    let due = due.min(now.plus(agent.timing.ceiling));
+    let due = due(&peek.pending, agent, now);
     let backoff = state
         .hold_until
         .unwrap_or_default()
@@ -100,12 +121,15 @@ pub fn first_attempt(state: &State, pending: &[Event]) -> Option<Timestamp> {
 pub const BACKOFF_MAX: Duration = Duration::from_mins(1);
 
 /// When `pending` is due: at the window's end after the newest, at the ceiling after the first, or at once where
-/// the batch is full.
-pub fn due(pending: &[Event], agent: &Agent) -> Timestamp {
+/// the batch is full. An arrival more than a window ahead of `now` is one of before the clock stepped back: it is not
+/// waited for, or the person would wait as long as the step was.
+pub fn due(pending: &[Event], agent: &Agent, now: Timestamp) -> Timestamp {
     if pending.len() >= Batch::MAX {
         return Timestamp::default();
     }
+    let believable = now.plus(agent.timing.window);
     let arrivals = pending.iter().map(|event| event.arrived_at);
+    let arrivals = arrivals.filter(|arrived_at| *arrived_at <= believable);
     let (Some(first), Some(last)) = (arrivals.clone().min(), arrivals.max()) else {
         return Timestamp::default();
     };
@@ -129,7 +153,27 @@ pub fn batch(state: &State, pending: Vec<Event>) -> Batch {
 }
 
 /// What is closed without an answer: what came before a STOP, and everything while a human has taken over.
-fn closure(state: &State, pending: &[Event], now: Timestamp) -> Option<Closure> {
+fn closure(
+    state: &State,
+    pending: &[Event],
+    stop: Option<usize>,
+    now: Timestamp,
+) -> Option<Closure> {
+    // Who is opted out and says STOP again has had their confirmation; and of more messages than a batch holds the
+    // STOP must be among those that its confirmation answers.
+    let before_stop = match (&state.opt_out, stop) {
+        (Some(_), Some(stop)) => stop + 1,
+        (None, Some(stop)) => (stop + 1).saturating_sub(Batch::MAX),
+        (_, None) => 0,
+    };
+    if before_stop > 0 {
+        let mut events = ids(&pending[..before_stop]);
+        events.truncate(Batch::MAX);
+        return Some(Closure {
+            events,
+            reason: ClosedReason::OptedOut,
+        });
+    }
     if let Some(opted_out) = &state.opt_out {
         let covered: Vec<MessageId> = pending
             .iter()

@@ -3,6 +3,7 @@
 //! Invariant: a run is dropped only while nothing was written by a tool and the ceiling has not passed, so the
 //! ceiling bounds how often a thought starts anew.
 
+use super::opt_out;
 use crate::domain::{Agent, Batch, RunId, Timestamp};
 use crate::ports::Peek;
 
@@ -44,7 +45,17 @@ pub fn decide(
     let past_ceiling = now >= first.plus(agent.timing.ceiling);
     // A full batch always leaves others behind; they are the next turn, not a correction of this one.
     let is_full = batch.events().len() >= Batch::MAX;
-    let newer = peek.pending.iter().any(|event| !batch.holds(&event.id));
+    let newer = || peek.pending.iter().filter(|event| !batch.holds(&event.id));
+    // A STOP is heard at any time: no answer goes out after it.
+    let stops = newer().any(|event| {
+        event
+            .text()
+            .is_some_and(|text| opt_out::is_stop(text, &agent.opt_out_words))
+    });
+    if stops && !wrote {
+        return Watch::Superseded;
+    }
+    let newer = newer().next().is_some();
     if newer && !wrote && !past_ceiling && !is_full {
         Watch::Superseded
     } else {

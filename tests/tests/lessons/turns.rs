@@ -157,14 +157,18 @@ async fn the_lease_outlives_the_commit_and_a_stale_claim_commits_nothing() {
 
 /// A second STOP met the first one's opt-out at every commit, and the conversation span for ever.
 #[tokio::test(start_paused = true)]
-async fn a_second_stop_is_confirmed_and_comes_to_rest() {
+async fn a_second_stop_is_met_with_silence_and_comes_to_rest() {
     let world = FakeWorld::start();
     for _ in 0..2 {
         world.say(ANA, "parar").await;
         world.pass_s(30).await;
     }
     let confirmation = agent(|_| {}).texts.opted_out;
-    assert_eq!(answers(&world), [confirmation.clone(), confirmation]);
+    assert_eq!(
+        answers(&world),
+        [confirmation],
+        "one confirmation, then silence"
+    );
     let peek = world.store.peek(&world.conversation(ANA), 1).await.unwrap();
     assert!(peek.pending.is_empty() && peek.state.unwrap().opt_out.is_some());
 }

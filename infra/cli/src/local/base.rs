@@ -37,8 +37,12 @@ impl Base {
     /// Opens what is in `folder`; without one nothing is kept.
     pub async fn open(folder: Option<&Path>, agents: &Roster) -> Result<Self, StartError> {
         // The folder's lock first: who starts twice is told that, not that the port is taken.
+        let is_new = folder.is_none_or(|folder| !folder.join(TABLE_FILE).exists());
         let aws = start_aws(folder).await?;
         let hasher = Arc::new(Hasher::new(&match folder {
+            Some(folder) if !is_new && !folder.join(hash_key::FILE).exists() => {
+                return Err(StartError::KeyGone(folder.to_owned()));
+            }
             Some(folder) => hash_key::read_or_create(folder, &SystemChance)?,
             None => random_key(SystemChance),
         }));
@@ -99,10 +103,25 @@ async fn start_aws(folder: Option<&Path>) -> Result<LocalAws, StartError> {
                 folder: folder.to_owned(),
                 source,
             })?;
+            keep_from_others(folder)?;
             Data::File(folder.join(TABLE_FILE))
         }
     };
     Ok(aws::serve(0, &data, Arc::new(|| SystemClock.now().ms())).await?)
+}
+
+/// Conversations are nobody else's business: on Unix only this user may enter the folder.
+fn keep_from_others(folder: &Path) -> Result<(), StartError> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let only_ours = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(folder, only_ours).map_err(|source| StartError::Folder {
+            folder: folder.to_owned(),
+            source,
+        })?;
+    }
+    Ok(())
 }
 
 /// A key for a run that keeps nothing.

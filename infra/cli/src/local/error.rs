@@ -62,6 +62,11 @@ pub enum StartError {
     /// Another process has the folder.
     #[error("another recado runs on {}: stop it, or name another folder with RECADO_DATA_DIR", .0.display())]
     SecondProcess(PathBuf),
+    /// The key is gone from beside a table that was written under it.
+    #[error(
+        "{0}/hash.key is gone, and with it what keeps forgotten people forgotten: put it back, or move the whole folder away and start anew"
+    )]
+    KeyGone(PathBuf),
     /// The local AWS.
     #[error(transparent)]
     Aws(AwsError),

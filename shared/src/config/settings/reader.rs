@@ -110,10 +110,11 @@ impl<'e> Reader<'e> {
             let is_level = LOG_LEVELS
                 .iter()
                 .any(|level| level.eq_ignore_ascii_case(part));
+            // A bare word that is no level would be taken for a module's name, and silence all others.
             if is_level || part.contains('=') {
                 None
             } else {
-                nearest(part, LOG_LEVELS)
+                Some(nearest(part, LOG_LEVELS).unwrap_or("info"))
             }
         });
         if let Some(level) = slip {

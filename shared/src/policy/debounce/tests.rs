@@ -34,6 +34,20 @@ fn run() -> RunId {
     RunId::from_parts(ZERO, 1)
 }
 
+fn reply() -> Reply {
+    Reply {
+        id: ReplyId::from_parts(ZERO, 1),
+        kind: ReplyKind::Answer,
+        text: "olá".to_owned(),
+        number: BusinessNumber::parse("100").unwrap(),
+        to: Address::Phone(Phone::parse("5511900000001").unwrap()),
+        status: ReplyStatus::Ready,
+        token: None,
+        refusals: 0,
+        committed_at: at(0),
+    }
+}
+
 fn seen(pending: Vec<Event>) -> Peek {
     Peek {
         state: Some(State::new(Vec::new(), at(0))),
@@ -148,17 +162,7 @@ fn nothing_to_do_is_ignored_and_a_live_lease_is_waited_for() {
 #[test]
 fn the_outbox_goes_before_new_messages() {
     let mut peek = seen(vec![said("a", 0, "oi")]);
-    peek.outbox.push(Reply {
-        id: ReplyId::from_parts(ZERO, 1),
-        kind: ReplyKind::Answer,
-        text: "olá".to_owned(),
-        number: BusinessNumber::parse("100").unwrap(),
-        to: Address::Phone(Phone::parse("5511900000001").unwrap()),
-        status: ReplyStatus::Ready,
-        token: None,
-        refusals: 0,
-        committed_at: at(0),
-    });
+    peek.outbox.push(reply());
     let agent = agent::sample();
     assert_eq!(decide(&peek, &agent, at(9_000)), Decision::Deliver);
     let refused = with(peek, |state| state.hold_until = Some(at(10_000)));
@@ -243,7 +247,8 @@ fn giving_up_is_by_time_and_a_message_that_crashes_every_run_gets_the_honest_lin
     let tried = |first: u64, crashes: u32| {
         with(seen(vec![said("a", 0, "oi")]), |state| {
             state.first_attempt_at = Some(at(first));
-            state.attempts = 900;
+            state.attempts = 19;
+            state.hold_until = Some(at(12_000));
             state.crashes = crashes;
         })
     };
@@ -309,10 +314,82 @@ fn a_sealed_batch_is_answered_less_what_is_closed_and_an_empty_one_is_opened() {
 }
 
 #[test]
-fn a_clock_that_stepped_back_holds_nobody_beyond_the_ceiling() {
-    let peek = seen(vec![said("a", 3_600_000, "oi")]);
-    let right = Decision::HoldUntil(at(20_000), HoldReason::Window);
-    assert_eq!(decide(&peek, &agent::sample(), at(0)), right);
+fn a_clock_that_stepped_back_holds_nobody_for_as_long_as_the_step() {
+    let agent = agent::sample();
+    let far_ahead = seen(vec![said("a", 3_600_000, "oi")]);
+    assert_eq!(names(&decide(&far_ahead, &agent, at(0))), ["a"]);
+    let skewed = seen(vec![said("a", 300, "oi")]);
+    let right = Decision::HoldUntil(at(5_300), HoldReason::Window);
+    assert_eq!(
+        decide(&skewed, &agent, at(0)),
+        right,
+        "clocks of two machines differ a little"
+    );
+}
+
+#[test]
+fn a_second_stop_is_closed_in_silence() {
+    let again = with(seen(vec![said("b", 60_000, "PARAR")]), |state| {
+        state.opt_out = Some(OptOut {
+            sent_at: at(1_000),
+            arrived_at: at(1_100),
+        });
+    });
+    let decision = decide(&again, &agent::sample(), at(70_000));
+    assert!(matches!(&decision, Decision::Close(c) if c.reason == ClosedReason::OptedOut));
+    assert_eq!(names(&decision), ["b"]);
+}
+
+#[test]
+fn a_stop_behind_a_flood_is_in_its_own_batch() {
+    let mut flood: Vec<Event> = (0..80)
+        .map(|n| said(&format!("m{n:02}"), n, "oi"))
+        .collect();
+    flood.push(said("stop", 90, "parar"));
+    let decision = decide(&seen(flood.clone()), &agent::sample(), at(100));
+    assert_eq!(names(&decision), ["m00"], "closed, so that the rest fits");
+    let decision = decide(&seen(flood[1..].to_vec()), &agent::sample(), at(100));
+    assert!(matches!(decision, Decision::ConfirmOptOut(_)));
+    assert_eq!(names(&decision).last(), Some(&"stop"));
+}
+
+#[test]
+fn a_stop_goes_before_a_reply_that_waits_to_be_sent() {
+    let mut peek = seen(vec![said("a", 0, "parar")]);
+    peek.outbox.push(reply());
+    assert!(matches!(
+        decide(&peek, &agent::sample(), at(100)),
+        Decision::ConfirmOptOut(_)
+    ));
+    peek.outbox[0].status = ReplyStatus::Sending;
+    assert_eq!(decide(&peek, &agent::sample(), at(100)), Decision::Deliver);
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_tried_again_after_a_long_stop() {
+    let cut_off = |hold_until| {
+        with(seen(vec![said("a", 0, "oi")]), |state| {
+            state.first_attempt_at = Some(at(5_000));
+            state.attempts = 1;
+            state.hold_until = hold_until;
+        })
+    };
+    let agent = agent::sample();
+    let later = at(3_600_000);
+    for (label, peek) in [
+        ("it never ended", cut_off(None)),
+        ("it failed an hour ago", cut_off(Some(at(7_000)))),
+    ] {
+        assert!(
+            matches!(decide(&peek, &agent, later), Decision::Answer(_)),
+            "{label}"
+        );
+    }
+    let failed_lately = cut_off(Some(at(3_590_000)));
+    assert!(matches!(
+        decide(&failed_lately, &agent, later),
+        Decision::Apologise(_)
+    ));
 }
 
 proptest! {
