@@ -10,20 +10,22 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::domain::{ConversationId, Hasher, Lease, RunId, Step, Timestamp};
+use crate::domain::{ConversationId, Hasher, RunId, Step, Timestamp};
 use crate::error::{StoreError, TicksError};
-use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Peek, Store, Ticks};
+use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Store, Ticks};
 
 pub mod compact;
 pub mod deliver;
 pub mod forget;
 pub mod ingest;
+pub mod look;
 pub mod process;
 pub mod run;
 pub mod sweep;
 pub mod think;
+
+pub use look::Alone;
 
 /// Everything outside, as the flow sees it.
 #[derive(Clone)]
@@ -50,23 +52,6 @@ pub struct World {
     pub alone: Alone,
 }
 
-/// Since when a process is the only one that works on its table: true of a local run, which holds its data folder
-/// alone, and never of a Lambda. A lease of an earlier run is a dead process's then, and silences nobody.
-#[derive(Debug, Clone, Default)]
-pub struct Alone(Arc<AtomicU64>);
-
-impl Alone {
-    /// From `now` on. Clones are told too.
-    pub fn begin(&self, now: Timestamp) {
-        self.0.store(now.ms(), Ordering::Relaxed);
-    }
-
-    /// Whether the lease is one of a process that is gone.
-    fn outlived(&self, lease: &Lease) -> bool {
-        lease.run.made_at_ms() < self.0.load(Ordering::Relaxed)
-    }
-}
-
 impl World {
     /// The moment.
     pub fn now(&self) -> Timestamp {
@@ -76,19 +61,6 @@ impl World {
     /// Notes one step of a conversation's story.
     pub fn note(&self, conversation: &ConversationId, step: &Step) {
         self.journal.note(conversation, step);
-    }
-
-    /// A look at the front of a conversation, without the lease of a process that is gone.
-    async fn peek(
-        &self,
-        conversation: &ConversationId,
-        pending_max: usize,
-    ) -> Result<Peek, StoreError> {
-        let mut peek = self.store.peek(conversation, pending_max).await?;
-        if let Some(state) = &mut peek.state {
-            state.lease = state.lease.filter(|lease| !self.alone.outlived(lease));
-        }
-        Ok(peek)
     }
 
     /// A new run's id.

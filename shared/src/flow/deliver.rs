@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::look;
 use super::process::Visit;
 use super::{FlowError, World};
 use crate::domain::reply::Settlement;
@@ -211,7 +212,7 @@ fn note_refused(world: &World, visit: &Visit, reply: &Reply, code: &str, again: 
 }
 
 async fn opted_out(world: &World, visit: &Visit) -> Result<bool, FlowError> {
-    let peek = world.peek(&visit.conversation, 1).await?;
+    let peek = look::peek(world, &visit.conversation, 1).await?;
     Ok(peek.state.is_some_and(|state| state.opt_out.is_some()))
 }
 

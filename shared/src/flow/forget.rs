@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::look;
 use super::{FlowError, World};
 use crate::domain::{ConversationId, Step, Timestamp};
 use crate::ports::{Erasure, Written};
@@ -31,7 +32,7 @@ pub enum Forgotten {
 /// Forgets a person. Waits for a live run first, as long as that run's lease at most.
 pub async fn forget(world: &World, conversation: &ConversationId) -> Result<Forgotten, FlowError> {
     loop {
-        let peek = world.peek(conversation, 1).await?;
+        let peek = look::peek(world, conversation, 1).await?;
         let Some(state) = peek.state else {
             return match world
                 .store

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::deliver::{self, Delivery};
+use super::look;
 use super::run::{self, RunEnd};
 use super::{FlowError, World};
 use crate::domain::{Agent, Batch, ConversationId, HoldReason, ReplyKind, Step, Timestamp};
@@ -81,7 +82,7 @@ async fn look_until_rest(world: &World, visit: &Visit) -> Result<Outcome, FlowEr
     };
     let mut claims_lost = 0;
     for _ in 0..LOOKS_MAX {
-        let peek = world.peek(&visit.conversation, PENDING_MAX).await?;
+        let peek = look::peek(world, &visit.conversation, PENDING_MAX).await?;
         let decision = debounce::decide(&peek, &agent, world.now());
         match act(world, visit, &agent, peek, decision).await? {
             Next::End(outcome) => return Ok(outcome),

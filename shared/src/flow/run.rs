@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::deliver::{self, Delivery};
+use super::look;
 use super::process::{PENDING_MAX, Visit};
 use super::think::{self, Thought, Watched};
 use super::{FlowError, World};
@@ -281,7 +282,7 @@ async fn batch_now(
     agent: &Agent,
     kind: ReplyKind,
 ) -> Result<Option<Batch>, FlowError> {
-    let mut peek = world.peek(&visit.conversation, PENDING_MAX).await?;
+    let mut peek = look::peek(world, &visit.conversation, PENDING_MAX).await?;
     if let Some(state) = &mut peek.state {
         state.lease = None; // ours
     }

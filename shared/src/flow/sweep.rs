@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::forget::{self, LONGEST_RUN};
+use super::look;
 use super::{FlowError, World};
 use crate::domain::{ConversationId, Timestamp};
 use crate::ports::{Swapped, Unrest};
@@ -156,7 +157,7 @@ async fn retick(
     conversation: &ConversationId,
     now: Timestamp,
 ) -> Result<bool, FlowError> {
-    let peek = world.peek(conversation, 1).await?;
+    let peek = look::peek(world, conversation, 1).await?;
     let waits_until = peek.state.map_or(Timestamp::default(), |state| {
         let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
         leased.max(state.hold_until.unwrap_or_default())

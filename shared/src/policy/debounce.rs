@@ -81,7 +81,9 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
         return Decision::Close(closure);
     }
     if let Some(stop) = stop {
-        return Decision::ConfirmOptOut(Batch::from_pending(peek.pending[..=stop].to_vec()));
+        // Of more messages than a batch holds the STOP is among those answered; the older ones are closed after it.
+        let first = (stop + 1).saturating_sub(Batch::MAX);
+        return Decision::ConfirmOptOut(Batch::from_pending(peek.pending[first..=stop].to_vec()));
     }
     let batch = batch(state, peek.pending.clone());
     if let Some(first) = first_attempt(state, &peek.pending) {
@@ -159,15 +161,9 @@ fn closure(
     stop: Option<usize>,
     now: Timestamp,
 ) -> Option<Closure> {
-    // Who is opted out and says STOP again has had their confirmation; and of more messages than a batch holds the
-    // STOP must be among those that its confirmation answers.
-    let before_stop = match (&state.opt_out, stop) {
-        (Some(_), Some(stop)) => stop + 1,
-        (None, Some(stop)) => (stop + 1).saturating_sub(Batch::MAX),
-        (_, None) => 0,
-    };
-    if before_stop > 0 {
-        let mut events = ids(&pending[..before_stop]);
+    // Who is opted out and says STOP again has had their confirmation.
+    if let (Some(_), Some(stop)) = (&state.opt_out, stop) {
+        let mut events = ids(&pending[..=stop]);
         events.truncate(Batch::MAX);
         return Some(Closure {
             events,
