@@ -257,6 +257,19 @@ impl Witness {
             let opt_out = before.and_then(|state| state.opt_out.as_ref());
             opt_out.is_some_and(|opt_out| opt_out::covers(opt_out, event))
         };
+        // Who is opted out and says STOP again is met with silence, and so is what came before that STOP.
+        let words = crate::fake_world::agent(|_| {}).opt_out_words;
+        let said_again = before.is_some_and(|state| state.opt_out.is_some())
+            && self.events.get(of).is_some_and(|events| {
+                closure
+                    .events
+                    .iter()
+                    .filter_map(|id| events.get(id))
+                    .any(|seen| {
+                        let text = seen.event.text().unwrap_or_default();
+                        opt_out::is_stop(text, &words)
+                    })
+            });
         let human = before.is_some_and(|state| state.paused_until.is_some());
         for id in &closure.events {
             let Some(seen) = self
@@ -272,7 +285,7 @@ impl Witness {
                 continue;
             };
             let rightly = match closure.reason {
-                ClosedReason::OptedOut => covered(&seen.event),
+                ClosedReason::OptedOut => said_again || covered(&seen.event),
                 ClosedReason::Paused => human,
                 _ => true,
             };
