@@ -88,8 +88,6 @@ pub enum ClosedReason {
     OptedOut,
     /// A human has taken over.
     Paused,
-    /// Its agent is no longer configured.
-    NoAgent,
 }
 
 impl ClosedReason {
@@ -99,7 +97,6 @@ impl ClosedReason {
             Self::KindNotAnswered => "kind_not_answered",
             Self::OptedOut => "opted_out",
             Self::Paused => "paused",
-            Self::NoAgent => "no_agent",
         }
     }
 }

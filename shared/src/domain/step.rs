@@ -20,8 +20,6 @@ pub enum HoldReason {
     Backoff,
     /// The claim was lost several times in a row.
     Contended,
-    /// A newer message came during the run.
-    Superseded,
     /// A send was refused for now.
     SendLater,
     /// This invocation has too little time left for a run.

@@ -287,7 +287,7 @@ impl Witness {
             let rightly = match closure.reason {
                 ClosedReason::OptedOut => said_again || covered(&seen.event),
                 ClosedReason::Paused => human,
-                _ => true,
+                ClosedReason::KindNotAnswered => true,
             };
             let before = std::mem::replace(&mut seen.end, End::Closed);
             let stored_ms = seen.stored_ms;

@@ -111,7 +111,7 @@ pub async fn a_commit_is_lost_where_one_message_is_no_longer_pending(bench: &dyn
     scene.receive(&["closed", "waiting"]).await;
     let closure = Closure {
         events: vec![message("closed")],
-        reason: ClosedReason::NoAgent,
+        reason: ClosedReason::Paused,
     };
     let version = scene.state().await.version;
     let store = bench.store();

@@ -120,3 +120,24 @@ async fn a_stop_waits_for_no_one_and_a_taken_port_is_told() {
         begun.elapsed()
     );
 }
+
+/// A browser lets any site's page send such a request to this machine; only its headers tell.
+#[tokio::test]
+async fn a_page_of_another_site_is_refused_and_cannot_guess_the_tables_own_address() {
+    let aws = aws::serve(0, &Data::Memory, now()).await.unwrap();
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    for (name, value) in [("origin", "http://evil.example"), ("host", "evil.example")] {
+        for target in ["DynamoDB_20120810.ListTables", "AmazonSQS.ListQueues"] {
+            let asked = client.post(aws.url()).header(name, value);
+            let asked = asked.header("x-amz-target", target).body("{}");
+            assert_eq!(asked.send().await.unwrap().status(), 403, "{name} {target}");
+        }
+    }
+    #[cfg(target_os = "linux")]
+    assert!(
+        !aws.dynamodb_url().contains("127.0.0.1:"),
+        "{}",
+        aws.dynamodb_url()
+    );
+    aws.stop().await.unwrap();
+}

@@ -7,9 +7,10 @@ use recado::error::{ModelErrorClass, Verdict};
 use recado::ports::Store as _;
 use recado_tests::fake_messenger::SendBehaviour;
 use recado_tests::fake_model::Behaviour;
+use recado_tests::fake_store::Health;
 use recado_tests::fake_world::{FakeWorld, agent};
 
-use crate::{ANA, answers, sent_after_ms};
+use crate::{ANA, BIA, answers, sent_after_ms};
 
 #[tokio::test(start_paused = true)]
 async fn a_crash_after_the_commit_still_sends_and_sends_once() {
@@ -284,4 +285,53 @@ async fn a_process_that_died_between_send_and_release_silences_nobody_in_the_nex
     world.say(ANA, "ainda aí?").await;
     world.pass_s(10).await;
     assert_eq!(answers(&world), ["ouvi: oi", "ouvi: ainda aí?"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_person_whose_items_cannot_be_read_keeps_nobody_else_from_being_served_at_a_start() {
+    let world = FakeWorld::start();
+    world.say(ANA, "oi da ana").await;
+    world.say(BIA, "oi da bia").await;
+    world.kill().await;
+    let ana = world.conversation(ANA);
+    world.store.touch(|table| {
+        let person = table.people.get_mut(&ana).unwrap();
+        person
+            .events
+            .values_mut()
+            .for_each(|event| event.health = Health::Future);
+    });
+    world.restart().await;
+    world.pass_s(20).await;
+    assert_eq!(answers(&world), ["ouvi: oi da bia"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_cannot_be_reached_for_long_gets_the_answer_when_it_is_back() {
+    let world = FakeWorld::start();
+    // More tries than there are in the give-up time of five minutes.
+    for _ in 0..30 {
+        world.messenger.then(SendBehaviour::Unreachable);
+    }
+    world.say(ANA, "oi").await;
+    world.pass_s(3_600).await;
+    assert_eq!(answers(&world), ["ouvi: oi"]);
+    assert!(
+        sent_after_ms(&world, 0) > 600_000,
+        "{}",
+        sent_after_ms(&world, 0)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_far_beyond_any_message_is_cut_and_asked_for_once() {
+    let world = FakeWorld::start();
+    let endless = "a".repeat(600_000);
+    world
+        .model
+        .then(Behaviour::Say(Duration::from_secs(1), endless));
+    world.say(ANA, "oi").await;
+    world.pass_s(30).await;
+    assert_eq!(answers(&world)[0].len(), 16_384);
+    assert_eq!(world.model.prompts().len(), 1);
 }

@@ -6,6 +6,7 @@ use recado::domain::{Address, Bsuid, Step};
 use recado::flow::forget::{self, Forgotten};
 use recado::policy::prompt::validate;
 use recado::ports::Store as _;
+use recado_tests::fake_messenger::SendBehaviour;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_world::{FakeWorld, agent};
 
@@ -44,6 +45,32 @@ async fn a_stop_during_the_run_withholds_the_answer() {
     world.pass_s(8).await;
     world.say(ANA, "parar").await;
     world.pass_s(60).await;
+    assert_eq!(answers(&world), [agent(|_| {}).texts.opted_out]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_past_the_ceiling_is_heard_before_the_answer_goes_out() {
+    let world = FakeWorld::start();
+    world
+        .model
+        .usually(Behaviour::Answer(Duration::from_secs(30)));
+    world.say(ANA, "me conta uma história").await;
+    world.pass_s(25).await;
+    world.say(ANA, "parar").await;
+    world.pass_s(60).await;
+    assert_eq!(answers(&world), [agent(|_| {}).texts.opted_out]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_waits_to_be_sent_is_withheld_after_a_stop() {
+    let world = FakeWorld::start();
+    for _ in 0..3 {
+        world.messenger.then(SendBehaviour::Unreachable);
+    }
+    world.say(ANA, "oi").await;
+    world.pass(Duration::from_millis(6_500)).await;
+    world.say(ANA, "parar").await;
+    world.pass_s(120).await;
     assert_eq!(answers(&world), [agent(|_| {}).texts.opted_out]);
 }
 

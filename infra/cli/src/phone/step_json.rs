@@ -94,7 +94,6 @@ const fn hold_reason(reason: HoldReason) -> &'static str {
         HoldReason::Leased => "leased",
         HoldReason::Backoff => "backoff",
         HoldReason::Contended => "contended",
-        HoldReason::Superseded => "superseded",
         HoldReason::SendLater => "send_later",
         HoldReason::ShortOfTime => "short_of_time",
         HoldReason::FutureVersion => "future_version",

@@ -42,11 +42,39 @@ async fn a_wrong_setting_is_named_and_shown_right() {
         ("RECADO_MODEL_BASE_URL", "ftp://x", "https://"),
         ("RECADO_CHANNEL", "sms", "RECADO_CHANNEL=phone"),
         ("RECADO_LOG", "debgu", "debug"),
+        ("RECADO_LOG", "bogus", "info"),
     ] {
         let place = Place::new().with(name, value);
         let refused = place.recado(&["run", "--port", "0"]).await;
         check(&refused, &[name, right]);
     }
+}
+
+/// Without its key a table no longer knows whom it has forgotten.
+#[tokio::test]
+async fn a_table_whose_key_is_gone_is_not_given_a_new_one() {
+    let place = Place::new();
+    place.run().await.stop().await;
+    std::fs::remove_file(place.data().join("hash.key")).unwrap();
+    let refused = place.recado(&["run", "--port", "0"]).await;
+    check(&refused, &["hash.key is gone", "put it back"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn nobody_else_may_enter_the_data_folder() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new();
+    std::fs::create_dir_all(place.data()).unwrap();
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.data(), open).unwrap();
+    let instance = place.run().await;
+    let mode = std::fs::metadata(place.data())
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o700);
+    instance.stop().await;
 }
 
 #[tokio::test]

@@ -2,8 +2,6 @@
 
 use async_trait::async_trait;
 
-use crate::adapters::secrets::SecretsProvider;
-use crate::config::secrets::{MissingSecret, SecretKey, Secrets};
 use crate::error::Source;
 
 /// Where the token comes from, so that it can be replaced while the program runs.
@@ -28,21 +26,4 @@ impl AccessToken for FixedToken {
     async fn renewed(&self, _refused: &str) -> Result<Option<String>, Source> {
         Ok(None)
     }
-}
-
-#[async_trait]
-impl AccessToken for SecretsProvider<Secrets> {
-    async fn current(&self) -> Result<String, Source> {
-        Ok(of(&*SecretsProvider::current(self).await?)?)
-    }
-
-    async fn renewed(&self, refused: &str) -> Result<Option<String>, Source> {
-        let token = of(&*self.refresh().await?)?;
-        Ok((token != refused).then_some(token))
-    }
-}
-
-fn of(secrets: &Secrets) -> Result<String, MissingSecret> {
-    let token = secrets.require(SecretKey::MetaAccessToken)?;
-    Ok(token.reveal().to_owned())
 }
