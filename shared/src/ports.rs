@@ -31,7 +31,8 @@ pub trait Store: Send + Sync {
 
     // Messages in.
 
-    /// Stores an event unless its id is there already.
+    /// Stores an event unless its id is there already. One that is stored closed needs a living person besides: no
+    /// tick will look at it, so nobody would delete it after an erasure (then it is `AtRest`: nothing to do).
     async fn append(
         &self,
         conversation: &ConversationId,

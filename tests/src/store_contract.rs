@@ -60,6 +60,7 @@ macro_rules! for_each_store_contract {
             messages::a_repeated_message_is_pending_until_it_is_answered,
             messages::a_repeat_never_changes_what_was_stored,
             messages::a_message_stored_closed_waits_for_nobody,
+            messages::a_message_stored_closed_needs_a_living_person,
             messages::pending_messages_come_in_the_order_they_were_sent,
             messages::a_peek_gives_the_oldest_up_to_its_limit,
             messages::a_peek_reads_on_where_a_page_is_cut_at_a_megabyte,

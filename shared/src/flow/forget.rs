@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::look;
 use super::{FlowError, World};
-use crate::domain::{ConversationId, Step, Timestamp};
+use crate::domain::{Alias, ConversationId, Step, Timestamp};
 use crate::ports::{Erasure, Written};
 
 /// No run lasts longer: function timeout, lease margin and a little.
@@ -50,13 +50,29 @@ pub async fn forget(world: &World, conversation: &ConversationId) -> Result<Forg
         let erasure = Erasure {
             conversation: conversation.clone(),
             aliases: state.aliases.clone(),
-            forgotten_at: world.now(),
+            forgotten_at: date(world, conversation, &state.aliases).await?,
         };
         // Lost means that the state moved (a new alias, say): its list of aliases is read again.
         if world.store.begin_erasure(&erasure, state.version).await? == Written::Done {
             return erase(world, &erasure).await;
         }
     }
+}
+
+/// Now, or the date of an earlier erasure where the clock has stepped back since: a tombstone's date only goes forward,
+/// or what it kept out could come in again.
+async fn date(
+    world: &World,
+    conversation: &ConversationId,
+    aliases: &[Alias],
+) -> Result<Timestamp, FlowError> {
+    let known = world.store.resolve(&conversation.agent, aliases).await?;
+    let earlier = known
+        .iter()
+        .filter_map(|known| known.ended.as_ref())
+        .map(|ended| ended.at)
+        .max();
+    Ok(world.now().max(earlier.unwrap_or_default()))
 }
 
 /// Goes on with an erasure that was begun, and ends it once the longest run has passed.

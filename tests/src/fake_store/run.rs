@@ -13,6 +13,10 @@ use super::table::{Health, StoredEvent, StoredReply};
 impl Table {
     pub(super) fn append(&mut self, conversation: &ConversationId, event: &Event) -> Appended {
         let conditional = self.guards.conditional_put;
+        let lives = self.state(conversation).is_some();
+        if event.closed.is_some() && self.guards.state_on_creations && !lives {
+            return Appended::AtRest;
+        }
         let events = &mut self.person(conversation).events;
         if let Some(stored) = events.get(&event.id).filter(|_| conditional) {
             return if stored.answered_by.is_none() {

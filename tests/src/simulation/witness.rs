@@ -261,14 +261,10 @@ impl Witness {
         let words = crate::fake_world::agent(|_| {}).opt_out_words;
         let said_again = before.is_some_and(|state| state.opt_out.is_some())
             && self.events.get(of).is_some_and(|events| {
-                closure
-                    .events
-                    .iter()
-                    .filter_map(|id| events.get(id))
-                    .any(|seen| {
-                        let text = seen.event.text().unwrap_or_default();
-                        opt_out::is_stop(text, &words)
-                    })
+                events.values().any(|seen| {
+                    let text = seen.event.text().unwrap_or_default();
+                    seen.end == End::Waits && opt_out::is_stop(text, &words)
+                })
             });
         let human = before.is_some_and(|state| state.paused_until.is_some());
         for id in &closure.events {

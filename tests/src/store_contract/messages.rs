@@ -1,6 +1,6 @@
 //! Contracts of messages as they come in and wait.
 
-use recado::domain::{Address, Bsuid, ClosedReason, Content, Event, Kind};
+use recado::domain::{Address, Bsuid, ClosedReason, Content, ConversationId, Event, Kind};
 use recado::ports::{Appended, Written};
 
 use super::Bench;
@@ -43,6 +43,18 @@ pub async fn a_message_stored_closed_waits_for_nobody(bench: &dyn Bench) {
     assert_eq!(scene.pending().await, [""; 0]);
     assert_eq!(scene.unrest().await, []);
     assert!(bench.dump().await.contains("closed:kind_not_answered"));
+}
+
+pub async fn a_message_stored_closed_needs_a_living_person(bench: &dyn Bench) {
+    let nobody = ConversationId::parse("recepcao#5511900000099").expect("a key");
+    let sticker = Event {
+        content: Content::Unsupported(Kind::parse("sticker").expect("a kind")),
+        closed: Some(ClosedReason::KindNotAnswered),
+        ..event("m1", 10)
+    };
+    let appended = bench.store().append(&nobody, &sticker).await;
+    assert_eq!(appended.expect("append"), Appended::AtRest);
+    assert!(!bench.dump().await.contains("5511900000099"));
 }
 
 pub async fn pending_messages_come_in_the_order_they_were_sent(bench: &dyn Bench) {

@@ -26,6 +26,16 @@ impl DynamoStore {
     ) -> Result<Appended, StoreError> {
         let put = Statement::put(encode_event(&self.hasher, conversation, event))
             .when("attribute_not_exists(#item)");
+        if event.closed.is_some() {
+            // No tick will ever look at it, so a late one of an erased person must not be stored at all.
+            let lives = Statement::check(key_of(conversation, &ItemKey::State))
+                .when("attribute_exists(#item)");
+            let written = self.transact("append", vec![lives, put], None).await?;
+            return Ok(match written {
+                Written::Done => Appended::New,
+                Written::Lost => Appended::AtRest,
+            });
+        }
         Ok(match self.write("append", put).await? {
             Answer::Given(()) => Appended::New,
             Answer::Lost(Some(old)) if old.contains_key(SLOT) && is_pending(&old) => {
