@@ -7,6 +7,7 @@
 mod json;
 mod message;
 mod person;
+mod pressed;
 mod status;
 
 use serde_json::Value;

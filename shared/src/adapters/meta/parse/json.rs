@@ -22,6 +22,12 @@ pub fn text<'v>(value: &'v Value, key: &str) -> Option<Cow<'v, str>> {
     }
 }
 
+/// The text at the end of a path of keys, if it is one and not empty.
+pub fn text_at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v str> {
+    let found = path.iter().try_fold(value, |value, key| value.get(*key));
+    found?.as_str().filter(|text| !text.is_empty())
+}
+
 /// The same JSON with `\ufffd` in place of every surrogate that has no partner.
 fn mended(json: &str) -> String {
     let mut mended = String::with_capacity(json.len());

@@ -1,12 +1,13 @@
-//! One message of a person: text is answered, everything else is kept under its kind and not answered.
+//! One message of a person: text and pressed buttons are answered, everything else is kept under its kind and not
+//! answered.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::json;
 use super::person::Person;
+use super::{json, pressed};
 use crate::domain::{BusinessNumber, Content, Inbound, Kind, MessageId, Timestamp};
 
 /// A longer text is cut: an item of the table and its index entries share 400 KB.
@@ -72,15 +73,13 @@ fn content(message: &Value) -> Result<Content, &'static str> {
         return unsupported("group");
     }
     match json::text(message, "type").as_deref() {
-        Some("text") => text(message),
-        Some(kind) => unsupported(kind),
+        Some("text") => text(json::text_at(message, &["text", "body"]).unwrap_or_default()),
+        Some(kind) => pressed::words(kind, message).map_or_else(|| unsupported(kind), text),
         None => unsupported("unknown"),
     }
 }
 
-fn text(message: &Value) -> Result<Content, &'static str> {
-    let body = message.get("text").and_then(|text| text.get("body"));
-    let body = body.and_then(Value::as_str).unwrap_or_default();
+fn text(body: &str) -> Result<Content, &'static str> {
     // A NUL means nothing to a person and breaks half of what reads texts.
     let body: Cow<'_, str> = if body.contains('\0') {
         body.replace('\0', "").into()
