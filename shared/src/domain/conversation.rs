@@ -26,10 +26,8 @@ pub struct Sealed {
 /// The person's STOP: nothing is sent until they write again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptOut {
-    /// When the STOP was sent, by the provider's clock.
+    /// When the STOP was sent, by the provider's clock: what was sent until then is covered by it.
     pub sent_at: Timestamp,
-    /// When the STOP reached us; with `sent_at` it tells what came before it.
-    pub arrived_at: Timestamp,
 }
 
 /// Everything about a conversation that is not a message, a reply or a memory. Every write raises `version`.

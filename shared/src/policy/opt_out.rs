@@ -38,13 +38,13 @@ pub fn last_stop(pending: &[Event], words: &[String]) -> Option<usize> {
 pub fn opt_out_of(event: &Event) -> OptOut {
     OptOut {
         sent_at: event.sent_at,
-        arrived_at: event.arrived_at,
     }
 }
 
-/// Whether `event` was written before (or as) the STOP of `opt_out`, so that the STOP covers it.
+/// Whether `event` was written before the STOP of `opt_out`, with it, or within the same second (in which WhatsApp tells
+/// no order, and in which nobody changes their mind), so that the STOP covers it.
 pub fn covers(opt_out: &OptOut, event: &Event) -> bool {
-    (event.sent_at, event.arrived_at) <= (opt_out.sent_at, opt_out.arrived_at)
+    event.sent_at <= opt_out.sent_at
 }
 
 #[cfg(test)]

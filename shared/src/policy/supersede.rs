@@ -149,10 +149,7 @@ mod tests {
     fn a_human_or_a_stop_drops_the_run_and_another_lease_ends_it() {
         let paused = watch(1, 0, false, 0, |state| state.paused_until = Some(at(1)));
         let stopped = watch(1, 0, true, 30_000, |state| {
-            state.opt_out = Some(OptOut {
-                sent_at: at(0),
-                arrived_at: at(0),
-            });
+            state.opt_out = Some(OptOut { sent_at: at(0) });
         });
         let other = watch(1, 0, false, 0, |state| {
             state.lease = Some(Lease {

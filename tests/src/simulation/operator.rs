@@ -54,10 +54,7 @@ pub async fn forget(sim: Arc<SimWorld>, person: usize) {
 /// Opts a person out.
 pub async fn opt_out(sim: Arc<SimWorld>, person: usize) {
     let change = |state: &mut State, now: Timestamp| {
-        state.opt_out = Some(OptOut {
-            sent_at: now,
-            arrived_at: now,
-        });
+        state.opt_out = Some(OptOut { sent_at: now });
     };
     alter(&sim, person, Fault::OperatorOptOut, change).await;
 }

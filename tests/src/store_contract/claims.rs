@@ -120,10 +120,7 @@ pub async fn whatever_a_state_holds_reads_back(bench: &dyn Bench) {
         cut_point: Some(reply_id(1)),
         last_reply: Some(reply_id(2)),
         last_inbound_at: Some(at(3)),
-        opt_out: Some(OptOut {
-            sent_at: at(4),
-            arrived_at: at(5),
-        }),
+        opt_out: Some(OptOut { sent_at: at(4) }),
         paused_until: Some(at(6)),
         aliases: vec![phone(1)],
         created_at: at(0),

@@ -8,10 +8,7 @@ use super::Bench;
 use super::scene::{Scene, at, event, message, reply, reply_id, run_id};
 
 fn stop() -> OptOut {
-    OptOut {
-        sent_at: at(10),
-        arrived_at: at(11),
-    }
+    OptOut { sent_at: at(10) }
 }
 
 pub async fn a_commit_moves_messages_reply_and_state_at_once(bench: &dyn Bench) {

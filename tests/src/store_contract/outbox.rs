@@ -45,10 +45,7 @@ async fn left(bench: &dyn Bench, settlement: Option<Settlement>) -> (Scene<'_>, 
 async fn opt_out(scene: &Scene<'_>) {
     scene
         .change(|state| {
-            state.opt_out = Some(OptOut {
-                sent_at: at(110),
-                arrived_at: at(111),
-            });
+            state.opt_out = Some(OptOut { sent_at: at(110) });
         })
         .await;
 }

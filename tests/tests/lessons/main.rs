@@ -50,10 +50,7 @@ async fn operate(world: &FakeWorld, change: impl FnOnce(&mut State)) {
 async fn opt_out(world: &FakeWorld) {
     let now = world.world.now();
     operate(world, |state| {
-        state.opt_out = Some(OptOut {
-            sent_at: now,
-            arrived_at: now,
-        });
+        state.opt_out = Some(OptOut { sent_at: now });
     })
     .await;
 }

@@ -224,9 +224,7 @@ pub(super) fn encode_state(conversation: &ConversationId, state: &State) -> Item
         None => item,
     };
     match &state.opt_out {
-        Some(opt_out) => item
-            .number("opt_out_sent_at", opt_out.sent_at)
-            .number("opt_out_arrived_at", opt_out.arrived_at),
+        Some(opt_out) => item.number("opt_out_sent_at", opt_out.sent_at),
         None => item,
     }
     .done()
@@ -250,14 +248,7 @@ pub(super) fn decode_state(item: &Item) -> Result<State, StoreError> {
         .transpose()?;
     let opt_out = fields
         .time_maybe("opt_out_sent_at")?
-        .map(|sent_at| {
-            let arrived_at = fields.time("opt_out_arrived_at")?;
-            Ok::<_, StoreError>(OptOut {
-                sent_at,
-                arrived_at,
-            })
-        })
-        .transpose()?;
+        .map(|sent_at| OptOut { sent_at });
     Ok(State {
         version: fields.number("version")?,
         epoch: fields.number("epoch")?,

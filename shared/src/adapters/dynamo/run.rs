@@ -271,7 +271,7 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
         set.push_str(", #token_factors.#model = :factor");
     }
     if commit.opt_out.is_some() {
-        set.push_str(", #opt_out_sent_at = :stop_sent, #opt_out_arrived_at = :stop_arrived");
+        set.push_str(", #opt_out_sent_at = :stop_sent");
     }
     let mut update = Statement::update(key_of(conversation, &ItemKey::State), set + &remove)
         .when(
@@ -294,9 +294,7 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
             .with(":factor", number(factor));
     }
     if let Some(opt_out) = &commit.opt_out {
-        update = update
-            .with(":stop_sent", number(opt_out.sent_at))
-            .with(":stop_arrived", number(opt_out.arrived_at));
+        update = update.with(":stop_sent", number(opt_out.sent_at));
     }
     update
 }

@@ -21,10 +21,7 @@ fn a_stop_is_confirmed_at_once_with_all_that_came_before_it() {
 #[test]
 fn after_a_stop_what_came_before_is_closed_and_what_comes_later_is_answered() {
     let opted_out = |state: &mut State| {
-        state.opt_out = Some(OptOut {
-            sent_at: at(1_000),
-            arrived_at: at(1_100),
-        });
+        state.opt_out = Some(OptOut { sent_at: at(1_000) });
     };
     let both = vec![said("old", 500, "espera"), said("new", 60_000, "voltei")];
     let decision = decide(&with(seen(both), opted_out), &agent::sample(), at(70_000));
@@ -35,12 +32,20 @@ fn after_a_stop_what_came_before_is_closed_and_what_comes_later_is_answered() {
 }
 
 #[test]
+fn a_message_of_the_same_second_as_the_stop_does_not_take_it_back() {
+    let mut same_second = said("same", 1_000, "oi");
+    same_second.arrived_at = at(1_900);
+    let peek = with(seen(vec![same_second]), |state| {
+        state.opt_out = Some(OptOut { sent_at: at(1_000) });
+    });
+    let decision = decide(&peek, &agent::sample(), at(70_000));
+    assert!(matches!(&decision, Decision::Close(c) if c.reason == ClosedReason::OptedOut));
+}
+
+#[test]
 fn a_second_stop_is_closed_in_silence() {
     let again = with(seen(vec![said("b", 60_000, "PARAR")]), |state| {
-        state.opt_out = Some(OptOut {
-            sent_at: at(1_000),
-            arrived_at: at(1_100),
-        });
+        state.opt_out = Some(OptOut { sent_at: at(1_000) });
     });
     let decision = decide(&again, &agent::sample(), at(70_000));
     assert!(matches!(&decision, Decision::Close(c) if c.reason == ClosedReason::OptedOut));
