@@ -25,7 +25,7 @@ pub mod run;
 pub mod sweep;
 pub mod think;
 
-pub use look::Alone;
+pub use look::DeadRuns;
 
 /// Everything outside, as the flow sees it.
 #[derive(Clone)]
@@ -48,8 +48,8 @@ pub struct World {
     pub journal: Arc<dyn Journal>,
     /// What stands for a person where the person must not be named.
     pub hasher: Arc<Hasher>,
-    /// Since when this process is the only one.
-    pub alone: Alone,
+    /// Runs known to be over.
+    pub dead_runs: DeadRuns,
 }
 
 impl World {

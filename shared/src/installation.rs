@@ -28,7 +28,7 @@ use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
 use crate::domain::{Hasher, Timestamp};
-use crate::flow::{Alone, World};
+use crate::flow::{DeadRuns, World};
 use crate::ports::{Clock, Messenger, Model};
 use keys::StoredKey;
 
@@ -240,7 +240,7 @@ impl Opened {
             agents: self.agents.clone(),
             journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),
             hasher,
-            alone: Alone::default(),
+            dead_runs: DeadRuns::default(),
         })
     }
 

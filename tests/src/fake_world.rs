@@ -103,7 +103,8 @@ impl FakeWorld {
         Self::start_with_faults(agent, Gate::new())
     }
 
-    fn start_with_faults(agent: Agent, faults: Arc<dyn Faults>) -> Self {
+    /// The same with a table that these faults strike.
+    pub fn start_with_faults(agent: Agent, faults: Arc<dyn Faults>) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(MovedClock::start());
         let hasher = Arc::new(Hasher::new(b"a key for tests only, 32 bytes!!"));
         let grace = recado_sweeper::grace(agent.timing.ceiling);
@@ -130,7 +131,7 @@ impl FakeWorld {
             agents: Arc::new(Roster::new(vec![agent]).unwrap()),
             journal: trace.clone(),
             hasher,
-            alone: recado::flow::Alone::default(),
+            dead_runs: recado::flow::DeadRuns::default(),
         };
         let workers = Mutex::default();
         let started = Self {

@@ -12,6 +12,10 @@ use crate::policy::debounce::BACKOFF_MAX;
 use crate::policy::retry;
 use crate::ports::{LookUp, Outgoing, Written};
 
+/// No send is begun with less left of the invocation: one that is cut off in the middle leaves an unknown outcome.
+/// Longer than a send may take (15 s, see the Graph adapter), with what the table needs around it.
+const SEND_TIME_MIN: Duration = Duration::from_secs(18);
+
 /// Our word for a provider that no connection can be made to.
 const NOT_CONNECTED: &str = "not_connected";
 
@@ -37,6 +41,9 @@ pub async fn deliver(
     for reply in outbox {
         if reply.status == ReplyStatus::Sending && !recovered(world, visit, reply).await? {
             continue;
+        }
+        if visit.time_left(world.now()) < SEND_TIME_MIN {
+            return Ok(Delivery::Later(world.now()));
         }
         if let Some(until) = send(world, visit, agent, run, reply).await? {
             // Replies keep their order: a later one waits behind this one.

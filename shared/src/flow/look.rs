@@ -1,14 +1,14 @@
 //! A look at the front of a conversation: what every decision starts from.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::World;
-use crate::domain::{ConversationId, Lease, Timestamp};
+use crate::domain::{ConversationId, Lease, RunId, Timestamp};
 use crate::error::StoreError;
 use crate::ports::Peek;
 
-/// State, outbox and at most `pending_max` pending messages, without the lease of a process that is gone.
+/// State, outbox and at most `pending_max` pending messages, without the lease of a run that is known to be over.
 pub async fn peek(
     world: &World,
     conversation: &ConversationId,
@@ -16,24 +16,46 @@ pub async fn peek(
 ) -> Result<Peek, StoreError> {
     let mut peek = world.store.peek(conversation, pending_max).await?;
     if let Some(state) = &mut peek.state {
-        state.lease = state.lease.filter(|lease| !world.alone.outlived(lease));
+        state.lease = state.lease.filter(|lease| !world.dead_runs.hold(lease));
     }
     Ok(peek)
 }
 
-/// Since when a process is the only one that works on its table: true of a local run, which holds its data folder
-/// alone, and never of a Lambda. A lease of an earlier run is a dead process's then, and silences nobody.
+/// Runs that are over though the table still holds their leases, so that these silence nobody until they end. Clones
+/// share what they know.
 #[derive(Debug, Clone, Default)]
-pub struct Alone(Arc<AtomicU64>);
+pub struct DeadRuns(Arc<Mutex<Known>>);
 
-impl Alone {
-    /// From `now` on. Clones are told too.
-    pub fn begin(&self, now: Timestamp) {
-        self.0.store(now.ms(), Ordering::Relaxed);
+/// Leases that could not be given back and are remembered. An older one than these ends by its time.
+const REMEMBERED_MAX: usize = 1_024;
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Every run that began before this moment.
+    before: Timestamp,
+    /// Runs of this process whose lease the table would not take back.
+    stuck: VecDeque<RunId>,
+}
+
+impl DeadRuns {
+    /// From `now` on this process is the only one that works on its table, so every earlier run is dead: true of a
+    /// local run, which holds its data folder alone, and never of a Lambda.
+    pub fn all_before(&self, now: Timestamp) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).before = now;
     }
 
-    /// Whether the lease is one of a process that is gone.
-    fn outlived(&self, lease: &Lease) -> bool {
-        lease.run.made_at_ms() < self.0.load(Ordering::Relaxed)
+    /// This process's own `run` has ended, and the table did not take its lease back.
+    pub(super) fn bury(&self, run: RunId) {
+        let stuck = &mut self.0.lock().unwrap_or_else(PoisonError::into_inner).stuck;
+        if stuck.len() >= REMEMBERED_MAX {
+            stuck.pop_front();
+        }
+        stuck.push_back(run);
+    }
+
+    /// Whether the lease is one of theirs.
+    fn hold(&self, lease: &Lease) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lease.run.made_at_ms() < known.before.ms() || known.stuck.contains(&lease.run)
     }
 }

@@ -95,7 +95,10 @@ async fn look_until_rest(world: &World, visit: &Visit) -> Result<Outcome, FlowEr
             }
         }
     }
-    tracing::warn!("a conversation did not come to rest in one tick; it goes on in the next");
+    tracing::warn!(
+        conversation.hash = world.hasher.conversation(&visit.conversation),
+        "a conversation did not come to rest in one tick; it goes on in the next"
+    );
     Ok(hold(world, Duration::from_secs(1), HoldReason::Contended))
 }
 

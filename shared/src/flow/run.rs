@@ -26,6 +26,14 @@ const LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// The tick stays invisible this much longer than the invocation, so that it comes back after the lease.
 const VISIBILITY_MARGIN: Duration = Duration::from_secs(5);
 
+/// A lease that the table does not take back is offered again after each of these: what is not given back silences the
+/// person until it ends, unless their next tick comes to this very process.
+const RELEASE_PAUSES: [Duration; 3] = [
+    Duration::ZERO,
+    Duration::from_millis(500),
+    Duration::from_secs(2),
+];
+
 /// No reply is stored longer: four times what WhatsApp carries in a message, and far below what the table takes.
 const REPLY_CHARS_MAX: usize = 16_384;
 
@@ -351,15 +359,18 @@ pub async fn release(
     how: Release,
 ) -> Result<(), FlowError> {
     debug_assert_eq!(how.run, claimed.run);
-    // Once more where it fails: what is not given back silences the person until the lease ends.
-    if world
-        .store
-        .release(&visit.conversation, &how)
-        .await
-        .is_err()
-    {
-        world.store.release(&visit.conversation, &how).await?;
+    let mut released = world.store.release(&visit.conversation, &how).await;
+    for pause in RELEASE_PAUSES {
+        if released.is_ok() || visit.time_left(world.now()) <= pause {
+            break;
+        }
+        world.clock.sleep(pause).await;
+        released = world.store.release(&visit.conversation, &how).await;
     }
+    if released.is_err() {
+        world.dead_runs.bury(claimed.run);
+    }
+    released?;
     Ok(())
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::{StreamExt, stream};
+
 use super::forget::{self, LONGEST_RUN};
 use super::look;
 use super::{FlowError, World};
@@ -20,9 +22,15 @@ const FREE_TRIES: u32 = 5;
 pub struct Broom {
     /// What has waited less than this is left to its own tick.
     pub grace: Duration,
-    /// Items looked at in one sweep.
+    /// Conversations ticked in one sweep. Those that rightly wait do not count, up to [`LOOKED_AT_MAX`] of both.
     pub limit: usize,
 }
+
+/// Conversations looked at in one sweep: about a minute of the table's answers, [`LOOKS_AT_ONCE`] at a time.
+pub const LOOKED_AT_MAX: usize = 20_000;
+
+/// Conversations looked at side by side.
+const LOOKS_AT_ONCE: usize = 16;
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,24 +45,41 @@ pub struct Swept {
     pub failed: usize,
 }
 
-/// Looks for what is not at rest. One conversation that cannot be helped never keeps the others from it.
+/// Looks for what is not at rest. One conversation that cannot be helped never keeps the others from it, nor do many
+/// that rightly wait: then as many more are looked at.
 pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
     let now = world.now();
-    let unrest = world
-        .store
-        .unrest(now.minus(broom.grace), broom.limit)
-        .await?;
+    let before = now.minus(broom.grace);
     let mut swept = Swept::default();
-    for conversation in conversations(&unrest, false) {
-        match retick(world, conversation, now).await {
-            Ok(true) => swept.ticks += 1,
-            Ok(false) => swept.waiting += 1,
-            Err(error) => {
-                swept.failed += 1;
-                log_failure(world, conversation, &error);
+    let mut seen = BTreeSet::new();
+    let mut limit = broom.limit;
+    loop {
+        let unrest = world.store.unrest(before, limit).await?;
+        let waiting = unrest.iter().filter(|one| !one.erasure);
+        let fresh: Vec<ConversationId> = waiting
+            .map(|one| one.conversation.clone())
+            .filter(|conversation| seen.insert(conversation.clone()))
+            .collect();
+        let looks = fresh.into_iter().map(|one| retick(world, one, now));
+        let mut looks = stream::iter(looks).buffered(LOOKS_AT_ONCE);
+        while let Some(looked) = looks.next().await {
+            match looked {
+                Looked::Ticked => swept.ticks += 1,
+                Looked::Waits => swept.waiting += 1,
+                Looked::Failed => swept.failed += 1,
             }
         }
+        let is_all = unrest.len() < limit;
+        if is_all || swept.ticks >= broom.limit || limit >= LOOKED_AT_MAX {
+            resume_erasures(world, &unrest, now, &mut swept).await;
+            return Ok(swept);
+        }
+        limit = limit.saturating_mul(2).min(LOOKED_AT_MAX);
     }
+}
+
+/// Goes on with each erasure whose process died in the middle of it.
+async fn resume_erasures(world: &World, unrest: &[Unrest], now: Timestamp, swept: &mut Swept) {
     for waiting in unrest.iter().filter(|unrest| unrest.erasure) {
         // A late write of a run that was under way is gone only after the longest run.
         if now.since(waiting.since) < LONGEST_RUN {
@@ -65,7 +90,6 @@ pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
             swept.failed += 1;
         }
     }
-    Ok(swept)
 }
 
 /// What was taken up at a start.
@@ -85,7 +109,7 @@ pub struct Recovered {
 /// refused for now) has no tick any more that would wake it, so that is ticked too.
 pub async fn recover(world: &World, limit: usize) -> Result<Recovered, FlowError> {
     let now = world.now();
-    world.alone.begin(now);
+    world.dead_runs.all_before(now);
     // Into the future, for the clock may have stepped back meanwhile.
     let unrest = world.store.unrest(now.plus(RETICK_EVERY), limit).await?;
     let mut recovered = Recovered::default();
@@ -151,25 +175,32 @@ async fn free(world: &World, conversation: &ConversationId) -> Result<bool, Flow
     Ok(false)
 }
 
+/// What one look of a sweep did.
+enum Looked {
+    Ticked,
+    Waits,
+    Failed,
+}
+
 /// Sends a fresh tick, unless the conversation rightly waits.
-async fn retick(
-    world: &World,
-    conversation: &ConversationId,
-    now: Timestamp,
-) -> Result<bool, FlowError> {
-    let peek = look::peek(world, conversation, 1).await?;
-    let waits_until = peek.state.map_or(Timestamp::default(), |state| {
-        let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
-        leased.max(state.hold_until.unwrap_or_default())
-    });
-    if waits_until > now {
-        return Ok(false);
-    }
-    world
-        .ticks
-        .tick(conversation, &dedup(world, conversation, now))
-        .await?;
-    Ok(true)
+async fn retick(world: &World, conversation: ConversationId, now: Timestamp) -> Looked {
+    let ticked = async {
+        let peek = look::peek(world, &conversation, 1).await?;
+        let waits_until = peek.state.map_or(Timestamp::default(), |state| {
+            let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
+            leased.max(state.hold_until.unwrap_or_default())
+        });
+        if waits_until > now {
+            return Ok(Looked::Waits);
+        }
+        let dedup = dedup(world, &conversation, now);
+        world.ticks.tick(&conversation, &dedup).await?;
+        Ok(Looked::Ticked)
+    };
+    ticked.await.unwrap_or_else(|error| {
+        log_failure(world, &conversation, &error);
+        Looked::Failed
+    })
 }
 
 fn dedup(world: &World, conversation: &ConversationId, now: Timestamp) -> String {

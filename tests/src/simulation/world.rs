@@ -1,11 +1,11 @@
 //! The installation of a schedule: the real flow and the real handlers over the schedule's ports, with its workers.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use recado::config::roster::Roster;
-use recado::domain::{Agent, AgentId, ConversationId, Hasher, Step};
+use recado::domain::{Agent, AgentId, ConversationId, Hasher, Step, Timestamp};
 use recado::flow::{World, sweep};
 use recado::ports::{Clock as _, Journal, Receipt, Ticks as _};
 use recado_processor::SqsEvent;
@@ -55,6 +55,8 @@ pub struct SimWorld {
     pub queues: Arc<FakeTicks>,
     /// Whether the process is down.
     pub down: AtomicBool,
+    /// When the process started for the last time.
+    started_ms: AtomicU64,
     agent: AgentId,
     switches: Switches,
     processors: usize,
@@ -103,7 +105,7 @@ impl SimWorld {
             agents: Arc::new(Roster::new(vec![agent.clone()]).expect("one agent")),
             journal: Arc::new(SimJournal(Arc::clone(core))),
             hasher,
-            alone: recado::flow::Alone::default(),
+            dead_runs: recado::flow::DeadRuns::default(),
         };
         let built = Self {
             core: Arc::clone(core),
@@ -111,6 +113,7 @@ impl SimWorld {
             table,
             queues,
             down: AtomicBool::new(false),
+            started_ms: AtomicU64::new(0),
             agent: agent.id.clone(),
             switches,
             processors: plan.processors,
@@ -157,6 +160,8 @@ impl SimWorld {
         self.queues.start_again();
         tokio::time::sleep(Duration::from_millis(down_ms)).await;
         loop {
+            let started_ms = self.world.now().ms();
+            self.started_ms.store(started_ms, Ordering::Relaxed);
             let recover = sweep::recover(&self.world, 1_000);
             let recovered = self.core.invoke(Role::Sweeper, INVOCATION, recover).await;
             if matches!(recovered, Some(Ok(_))) {
@@ -183,6 +188,7 @@ impl SimWorld {
     /// One poller: receives, handles, deletes what is done with.
     async fn poll(self: Arc<Self>, queue: &'static str, role: Role) {
         let core = &self.core;
+        let world = self.own_world();
         loop {
             if core.strikes(Fault::Throttled, 30) {
                 let ms = core.pick(1_000..20_000);
@@ -199,7 +205,7 @@ impl SimWorld {
             let event = SqsEvent {
                 records: vec![record],
             };
-            let work = recado_processor::handle(&self.world, event, deadline);
+            let work = recado_processor::handle(&world, event, deadline);
             let work = BLIND.scope(AtomicBool::new(false), work);
             match core.invoke(role, time, work).await {
                 Some(answer) if answer.batch_item_failures.is_empty() => {
@@ -211,6 +217,16 @@ impl SimWorld {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// What one function instance works with: what it knows of dead runs is its own, as on Lambda.
+    fn own_world(&self) -> World {
+        let dead_runs = recado::flow::DeadRuns::default();
+        dead_runs.all_before(Timestamp::from_ms(self.started_ms.load(Ordering::Relaxed)));
+        World {
+            dead_runs,
+            ..self.world.clone()
         }
     }
 

@@ -57,7 +57,7 @@ impl Here {
             agents: Arc::new(OneAgent(Arc::new(samples::agent("pt-BR", "Recepção.")))),
             journal: told.clone(),
             hasher,
-            alone: recado::flow::Alone::default(),
+            dead_runs: recado::flow::DeadRuns::default(),
         };
         Self {
             world,

@@ -76,7 +76,7 @@ impl Base {
             agents,
             journal,
             hasher: Arc::clone(&self.hasher),
-            alone: recado::flow::Alone::default(),
+            dead_runs: recado::flow::DeadRuns::default(),
         }
     }
 }

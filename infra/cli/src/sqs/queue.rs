@@ -5,7 +5,7 @@
 
 mod dead_letters;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 
 use super::deduplication::{Memory, Sent};
 use super::message::{Draft, ranged};
@@ -116,7 +116,8 @@ impl Queue {
         now: u64,
     ) -> Found {
         self.forget_expired(now);
-        let mut closed = self.groups_in_flight(now);
+        let mut closed = HashSet::new();
+        let mut opened = HashSet::new();
         let mut chosen = Vec::new();
         let mut dead = Vec::new();
         for (sequence, stored) in &self.messages {
@@ -133,7 +134,11 @@ impl Queue {
             }
             if self.available_at(stored) > now {
                 // What is delayed keeps its place: nothing of its group may overtake it.
-                closed.extend(group.map(str::to_owned));
+                closed.extend(group);
+            } else if group
+                .is_some_and(|group| opened.insert(group) && self.is_in_flight(group, now))
+            {
+                closed.extend(group);
             } else if receives_max.is_some_and(|most| stored.receives >= most) {
                 dead.push(*sequence);
             } else {
@@ -283,18 +288,22 @@ impl Queue {
         }
     }
 
-    fn groups_in_flight(&self, now: u64) -> BTreeSet<String> {
+    /// Whether a receive still holds a message of the group, be it behind one that came back already.
+    fn is_in_flight(&self, group: &str, now: u64) -> bool {
         self.messages
             .values()
-            .filter(|stored| stored.is_held(now))
-            .filter_map(|stored| stored.draft.group().map(str::to_owned))
-            .collect()
+            .any(|stored| stored.is_held(now) && stored.draft.group() == Some(group))
     }
 
     fn forget_expired(&mut self, now: u64) {
         let retention_ms = u64::from(self.settings.retention_s) * 1000;
-        self.messages
-            .retain(|_, stored| stored.sent_at + retention_ms > now);
+        // The oldest stands first; a clock that stepped back keeps what came after it a little longer.
+        while let Some(oldest) = self.messages.first_entry() {
+            if oldest.get().sent_at + retention_ms > now {
+                break;
+            }
+            oldest.remove();
+        }
     }
 
     fn receipt(&self, handle: &str) -> Result<Receipt, Refusal> {

@@ -11,13 +11,12 @@ impl Queue {
         now: u64,
     ) -> Vec<Stored> {
         self.forget_expired(now);
-        let busy = self.groups_in_flight(now);
         let leaves = |stored: &Stored| {
             self.available_at(stored) <= now
                 && !stored
                     .draft
                     .group()
-                    .is_some_and(|group| busy.contains(group))
+                    .is_some_and(|group| self.is_in_flight(group, now))
                 && accepted(stored.origin())
         };
         let sequences: Vec<u64> = self

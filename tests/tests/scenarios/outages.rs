@@ -1,0 +1,143 @@
+//! A table that refuses for a while, and crowds: nothing is lost, nobody waits longer than the trouble lasts, and no
+//! storm follows.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use recado::flow::sweep::{Broom, sweep};
+use recado::ports::{Store as _, Swapped};
+use recado_tests::fake_store::{Fault, Faults};
+use recado_tests::fake_world::{FakeWorld, agent};
+
+use crate::{ANA, BIA, answers, sent_after_ms};
+
+/// A table that can be out of order, and counts what it is asked.
+#[derive(Default)]
+struct Outage {
+    is_down: AtomicBool,
+    requests: AtomicUsize,
+}
+
+#[async_trait]
+impl Faults for Outage {
+    async fn before(&self, _operation: &'static str) -> Fault {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        if self.is_down.load(Ordering::Relaxed) {
+            Fault::FailBefore
+        } else {
+            Fault::None
+        }
+    }
+}
+
+impl Outage {
+    fn start() -> (FakeWorld, Arc<Self>) {
+        let outage = Arc::new(Self::default());
+        let world = FakeWorld::start_with_faults(agent(|_| {}), outage.clone());
+        (world, outage)
+    }
+
+    fn set(&self, is_down: bool) {
+        self.is_down.store(is_down, Ordering::Relaxed);
+    }
+
+    fn requests(&self) -> usize {
+        self.requests.swap(0, Ordering::Relaxed)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_that_is_out_for_seconds_in_a_run_delays_the_answer_by_seconds() {
+    for down_s in [1, 5, 20] {
+        let (world, outage) = Outage::start();
+        world.say(ANA, "oi").await;
+        // In the middle of the model's second, with the lease in the table.
+        world.pass(Duration::from_millis(5_500)).await;
+        outage.set(true);
+        world.pass_s(down_s).await;
+        outage.set(false);
+        world.pass_s(180).await;
+        assert_eq!(answers(&world), ["ouvi: oi"], "{down_s} s");
+        // A pause of at most a minute, not the two minutes of a lease that no one gave back.
+        let waited = sent_after_ms(&world, 0);
+        assert!(
+            waited < 5_500 + u128::from(down_s) * 1_000 + 45_000,
+            "{waited} ms"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_that_is_out_for_minutes_is_asked_with_patience_and_then_everybody_is_answered() {
+    let (world, outage) = Outage::start();
+    for n in 0..20 {
+        world.say(&format!("55119000001{n:02}"), "oi").await;
+    }
+    outage.set(true);
+    outage.requests();
+    world.pass_s(300).await;
+    let asked = outage.requests();
+    assert!(
+        asked < 20 * 75,
+        "{asked} requests of 20 people in 5 minutes"
+    );
+    outage.set(false);
+    world.pass_s(120).await;
+    assert_eq!(answers(&world).len(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn people_who_rightly_wait_do_not_keep_the_sweeper_from_others() {
+    let world = FakeWorld::start();
+    let far = world.world.now().plus(Duration::from_hours(2));
+    for n in 0..25 {
+        let phone = format!("55119000001{n:02}");
+        world.say(&phone, "oi").await;
+        let conversation = world.conversation(&phone);
+        let peek = world.store.peek(&conversation, 1).await.unwrap();
+        let mut state = peek.state.unwrap();
+        let version = state.version;
+        state.hold_until = Some(far);
+        state.version += 1;
+        let swapped = world.store.swap_state(&conversation, version, &state).await;
+        assert_eq!(swapped.unwrap(), Swapped::Done);
+    }
+    world.pass(Duration::from_millis(10)).await;
+    world.say(BIA, "oi da bia").await;
+    world.ticks.lose_all();
+    world.pass(Duration::from_millis(10)).await;
+    let broom = Broom {
+        grace: Duration::ZERO,
+        limit: 10,
+    };
+    let swept = sweep(&world.world, broom).await.unwrap();
+    assert_eq!((swept.ticks, swept.waiting, swept.failed), (1, 25, 0));
+    world.pass_s(10).await;
+    assert_eq!(answers(&world), ["ouvi: oi da bia"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_people_who_wait_for_long_cause_no_storm() {
+    let (world, outage) = Outage::start();
+    world.ticks.lose_all();
+    let far = world.world.now().plus(Duration::from_mins(15));
+    for n in 0..1_000 {
+        let phone = format!("5511900{n:06}");
+        world.say(&phone, "oi").await;
+        let conversation = world.conversation(&phone);
+        world.store.touch(|table| {
+            let person = table.people.get_mut(&conversation).unwrap();
+            person.state.as_mut().unwrap().hold_until = Some(far);
+        });
+    }
+    outage.requests();
+    world.pass_s(14 * 60).await;
+    let each_minute = outage.requests() / 14;
+    assert_eq!(answers(&world).len(), 0);
+    assert!(each_minute < 4_000, "{each_minute} requests a minute");
+    // A sweep, a delay, and five at a time who each take a second.
+    world.pass_s(360).await;
+    assert_eq!(answers(&world).len(), 1_000);
+}
