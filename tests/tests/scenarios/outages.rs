@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use recado::domain::{HoldReason, ReplyStatus};
+use recado::flow::process::{Outcome, Visit, process};
 use recado::flow::sweep::{Broom, sweep};
 use recado::ports::{Store as _, Swapped};
+use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_store::{Fault, Faults};
 use recado_tests::fake_world::{FakeWorld, agent};
 
@@ -86,6 +89,35 @@ async fn a_table_that_is_out_for_minutes_is_asked_with_patience_and_then_everybo
     outage.set(false);
     world.pass_s(120).await;
     assert_eq!(answers(&world).len(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_send_that_might_be_cut_off_is_left_to_the_next_invocation() {
+    let world = FakeWorld::start();
+    world.model.then(Behaviour::Answer(Duration::from_secs(14)));
+    world.say(ANA, "oi").await;
+    // No poller takes the tick: the test is the invocation, with half a minute left.
+    world.ticks.lose_all();
+    world.pass_s(6).await;
+    let visit = Visit {
+        conversation: world.conversation(ANA),
+        receipt: None,
+        deadline: world.world.now().plus(Duration::from_secs(30)),
+    };
+    let outcome = process(&world.world, &visit).await.unwrap();
+    assert!(
+        matches!(outcome, Outcome::HoldUntil(_, HoldReason::SendLater)),
+        "{outcome:?}"
+    );
+    let peek = world.store.peek(&visit.conversation, 1).await.unwrap();
+    assert_eq!(peek.outbox[0].status, ReplyStatus::Ready);
+    assert_eq!(answers(&world).len(), 0);
+    let visit = Visit {
+        deadline: world.world.now().plus(Duration::from_secs(120)),
+        ..visit
+    };
+    assert_eq!(process(&world.world, &visit).await.unwrap(), Outcome::Done);
+    assert_eq!(answers(&world), ["ouvi: oi"]);
 }
 
 #[tokio::test(start_paused = true)]

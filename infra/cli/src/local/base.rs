@@ -22,6 +22,14 @@ const TABLE_FILE: &str = "recado.db";
 /// Conversations looked at when the process starts.
 const RECOVERED_MAX: usize = 10_000;
 
+/// Whether the table's file is there and empty. `SQLite` takes that for a new one, and nobody would notice why an agent
+/// that knew people knows nobody. The key is made after the table, so that a first start cut short is none of these.
+fn was_emptied(folder: &Path) -> bool {
+    let is_empty = |name: &str| folder.join(name).metadata().map(|file| file.len() == 0);
+    let log = is_empty(&format!("{TABLE_FILE}-wal")).unwrap_or(true);
+    log && is_empty(TABLE_FILE).unwrap_or(false) && folder.join(hash_key::FILE).exists()
+}
+
 /// Table and queues, open.
 pub struct Base {
     /// The embedded AWS; it holds the folder's lock.
@@ -38,6 +46,9 @@ impl Base {
     pub async fn open(folder: Option<&Path>, agents: &Roster) -> Result<Self, StartError> {
         // The folder's lock first: who starts twice is told that, not that the port is taken.
         let is_new = folder.is_none_or(|folder| !folder.join(TABLE_FILE).exists());
+        if let Some(folder) = folder.filter(|folder| was_emptied(folder)) {
+            return Err(StartError::TableEmpty(folder.to_owned()));
+        }
         let aws = start_aws(folder).await?;
         let hasher = Arc::new(Hasher::new(&match folder {
             Some(folder) if !is_new && !folder.join(hash_key::FILE).exists() => {

@@ -67,6 +67,12 @@ pub enum StartError {
         "{0}/hash.key is gone, and with it what keeps forgotten people forgotten: put it back, or move the whole folder away and start anew"
     )]
     KeyGone(PathBuf),
+    /// The table's file has nothing in it though the folder was in use.
+    #[error(
+        "{0}/recado.db is empty, though this folder was in use: put a copy of it back, or delete it and start with an \
+         empty memory"
+    )]
+    TableEmpty(PathBuf),
     /// The local AWS.
     #[error(transparent)]
     Aws(AwsError),

@@ -144,7 +144,8 @@ async fn webhook(
     body: Body,
 ) -> Response {
     let Ok(body) = tokio::time::timeout(BODY_TIMEOUT, read(body)).await else {
-        return StatusCode::REQUEST_TIMEOUT.into_response();
+        // The rest is not waited for: the connection goes with it.
+        return (StatusCode::REQUEST_TIMEOUT, [("connection", "close")]).into_response();
     };
     let headers = headers
         .iter()

@@ -60,6 +60,15 @@ async fn a_table_whose_key_is_gone_is_not_given_a_new_one() {
     check(&refused, &["hash.key is gone", "put it back"]);
 }
 
+#[tokio::test]
+async fn a_table_that_was_emptied_is_not_taken_for_a_new_one() {
+    let place = Place::new();
+    place.run().await.stop().await;
+    std::fs::write(place.data().join("recado.db"), "").unwrap();
+    let refused = place.recado(&["run", "--port", "0"]).await;
+    check(&refused, &["recado.db is empty", "put a copy of it back"]);
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn nobody_else_may_enter_the_data_folder() {
