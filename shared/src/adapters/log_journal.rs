@@ -131,6 +131,20 @@ fn write(hash: &str, agent: &str, step: &Step) {
             output_tokens = usage.output,
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
         ),
+        Step::ToolCalled {
+            reply,
+            tool,
+            effect,
+            outcome,
+            took,
+        } => line!(
+            "tool called",
+            turn = %reply,
+            tool = tool.as_str(),
+            effect = ?effect,
+            outcome,
+            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+        ),
         Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
         Step::Committed {
             reply,

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
+use super::act;
 use super::deliver::{self, Delivery};
 use super::look;
 use super::process::{PENDING_MAX, Visit};
-use super::think::{self, Thought, Watched};
+use super::think::{self, Task, Thought, Watched};
 use super::{FlowError, World};
 use crate::domain::{
-    Agent, Batch, HoldReason, Lease, OptOut, Reply, ReplyId, ReplyKind, ReplyStatus, RunId, State,
-    Step, Timestamp,
+    Agent, Batch, Call, HoldReason, Lease, OptOut, Reply, ReplyId, ReplyKind, ReplyStatus, RunId,
+    State, Step, Timestamp,
 };
-use crate::error::ModelError;
+use crate::error::{ModelError, StoreError};
 use crate::policy::debounce::{self, Decision};
 use crate::policy::{opt_out, retry};
 use crate::ports::{Commit, Peek, Release, Swapped, Written};
@@ -104,13 +105,8 @@ fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
             RunEnd::HoldUntil(until, HoldReason::SendLater),
         ),
         Work::Changed => (as_before(claimed), RunEnd::LookAgain),
-        Work::Superseded => (
-            Release {
-                unseal: true,
-                ..fresh(claimed, None)
-            },
-            RunEnd::LookAgain,
-        ),
+        // What is sealed stays so: only a run that wrote nothing is superseded, unless a human or an opt-out ends it.
+        Work::Superseded => (fresh(claimed, None), RunEnd::LookAgain),
         // Looked at again like a lost claim: a few times at once, then after a second, so that a commit that can
         // never be made is no storm.
         Work::Fenced => (keep_attempts(claimed, None), RunEnd::ClaimLost),
@@ -173,6 +169,10 @@ pub async fn claim(
         // What the STOP covers was closed before, so what is pending was written after it. A second STOP too: its
         // confirmation could never be committed while the first one holds.
         state.opt_out = None;
+        // Nothing of it is left to answer: what is pending now is another turn, under another reply.
+        if debounce::still_sealed(&state, &peek.pending).is_none() {
+            state.sealed = None;
+        }
     }
     let swapped = world
         .store
@@ -236,10 +236,17 @@ async fn work(
         batch: batch.ids(),
     };
     world.note(&visit.conversation, &step);
+    let task = Task {
+        world,
+        visit,
+        agent,
+        claimed,
+        batch: &batch,
+    };
     let thought = match kind {
-        ReplyKind::OptOut => Thought::plain(&agent.texts.opted_out),
-        ReplyKind::Apology => Thought::plain(&agent.texts.apology),
-        ReplyKind::Answer => match think::think(world, visit, agent, claimed, &batch).await? {
+        ReplyKind::OptOut => plain(task, &agent.texts.opted_out).await?,
+        ReplyKind::Apology => plain(task, &agent.texts.apology).await?,
+        ReplyKind::Answer => match think::think(task).await? {
             Watched::Thought(thought) => thought,
             Watched::Failed(error) => return Ok(Work::Failed(error)),
             Watched::Superseded => return Ok(superseded(world, visit, claimed)),
@@ -263,6 +270,16 @@ async fn work(
         tracing::warn!(%error, "a compaction could not be asked for");
     }
     Ok(Work::Committed(delivery))
+}
+
+/// A text of the agent's own. What earlier runs called belongs to the turn all the same.
+async fn plain(task: Task<'_>, text: &str) -> Result<Thought, FlowError> {
+    let calls = match act::stored(task).await {
+        // What cannot be read must not silence the person for good: history goes without it.
+        Err(FlowError::Store(StoreError::Undecodable { .. })) => Vec::new(),
+        calls => calls?,
+    };
+    Ok(Thought::plain(text, calls))
 }
 
 fn superseded(world: &World, visit: &Visit, claimed: &Claimed) -> Work {
@@ -325,6 +342,7 @@ async fn commit(
         epoch: claimed.state.epoch,
         reply: reply.clone(),
         answered: batch.ids(),
+        calls: thought.calls.iter().map(Call::at_rest).collect(),
         last_inbound_at: newest.sent_at,
         cut_point: thought.cut_point.or(claimed.state.cut_point),
         token_factor: thought.token_factor.clone(),
@@ -391,7 +409,6 @@ pub fn keep_attempts(claimed: &Claimed, hold_until: Option<Timestamp>) -> Releas
         attempts: claimed.state.attempts,
         first_attempt_at: claimed.state.first_attempt_at,
         hold_until,
-        unseal: false,
         crashes: claimed.state.crashes,
     }
 }

@@ -98,7 +98,7 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
             return Decision::Apologise(batch);
         }
     }
-    let due = due(&peek.pending, agent, now);
+    let due = due(batch.events(), agent, now);
     let backoff = state
         .hold_until
         .unwrap_or_default()
@@ -141,17 +141,21 @@ pub fn due(pending: &[Event], agent: &Agent, now: Timestamp) -> Timestamp {
 
 /// What is answered together: of a sealed batch what is still pending, else the first messages of `pending`.
 pub fn batch(state: &State, pending: Vec<Event>) -> Batch {
-    if let Some(sealed) = &state.sealed {
-        let kept: Vec<Event> = pending
-            .iter()
-            .filter(|event| sealed.events.contains(&event.id))
-            .cloned()
-            .collect();
-        if !kept.is_empty() {
-            return Batch::from_pending(kept);
-        }
+    match still_sealed(state, &pending) {
+        Some(kept) => Batch::from_pending(kept),
+        None => Batch::from_pending(pending),
     }
-    Batch::from_pending(pending)
+}
+
+/// What is still pending of the sealed batch; `None` where nothing is, and then it is sealed no longer.
+pub fn still_sealed(state: &State, pending: &[Event]) -> Option<Vec<Event>> {
+    let sealed = state.sealed.as_ref()?;
+    let kept: Vec<Event> = pending
+        .iter()
+        .filter(|event| sealed.events.contains(&event.id))
+        .cloned()
+        .collect();
+    (!kept.is_empty()).then_some(kept)
 }
 
 /// What is closed without an answer: what came before a STOP, and everything while a human has taken over.

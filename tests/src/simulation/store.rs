@@ -9,13 +9,13 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, ConversationId, DeliveryStatus, Event, Memory, MessageId, Reply, ReplyId,
-    RunId, State, Timestamp,
+    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Memory, MessageId, Reply, ReplyId,
+    RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, Peek, Release, Store,
-    Swapped, Unrest, Written,
+    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, NewCalls, Peek, Release,
+    Store, Swapped, Unrest, Written,
 };
 
 use super::clocks::SimClock;
@@ -56,6 +56,11 @@ impl SimStore {
             table,
             switches,
         }
+    }
+
+    fn stored(&self, of: &ConversationId, id: &MessageId) -> Option<Event> {
+        self.table
+            .touch(|table| table.people.get(of)?.events.get(id)?.event.clone())
     }
 
     fn state(&self, of: &ConversationId) -> Option<State> {
@@ -137,6 +142,7 @@ impl Store for SimStore {
         self.core
             .witness(|witness| witness.looked(here(), looked_ms, clock));
         self.switches.peek(&mut peek);
+        self.switches.seal(&mut peek, |id| self.stored(of, id));
         Ok(peek)
     }
 
@@ -249,6 +255,60 @@ impl Store for SimStore {
             number(*written)
         };
         self.request("commit", Some(of), true, apply, see).await
+    }
+
+    async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError> {
+        let apply = self.table.calls(of, reply);
+        let see = |calls: &Vec<Call>| calls.len() as u64;
+        let calls = self.request("calls", Some(of), false, apply, see).await?;
+        Ok(self.switches.calls(calls))
+    }
+
+    async fn store_calls(
+        &self,
+        of: &ConversationId,
+        new: &NewCalls,
+    ) -> Result<Written, StoreError> {
+        let apply = async {
+            let before = self.state(of);
+            let written = self.table.store_calls(of, new).await?;
+            if written == Written::Done {
+                let now = self.core.true_ms();
+                self.core
+                    .witness(|witness| witness.calls(of, new, before.as_ref(), now));
+            }
+            Ok(written)
+        };
+        let see = |written: &Written| {
+            self.told(of, || {
+                let seal = new.seal.as_ref().map(|seal| ids(&seal.events));
+                let numbers: Vec<_> = new.calls.iter().map(|call| call.n).collect();
+                format!(
+                    "calls {numbers:?} of {}, seal {seal:?}: {written:?}",
+                    new.reply
+                )
+            });
+            number(*written)
+        };
+        self.request("store_calls", Some(of), true, apply, see)
+            .await
+    }
+
+    async fn store_result(
+        &self,
+        of: &ConversationId,
+        place: (ReplyId, u16),
+        result: &ToolResult,
+    ) -> Result<Written, StoreError> {
+        let apply = self.table.store_result(of, place, result);
+        let see = |written: &Written| {
+            self.told(of, || {
+                format!("result of {place:?}, {result:?}: {written:?}")
+            });
+            number(*written)
+        };
+        self.request("store_result", Some(of), true, apply, see)
+            .await
     }
 
     async fn mark_sending(

@@ -58,6 +58,20 @@ pub fn step(step: &Step) -> Value {
             "class": error_class(*class),
             "reason": reason,
         }),
+        Step::ToolCalled {
+            reply,
+            tool,
+            effect,
+            outcome,
+            took,
+        } => json!({
+            "step": "tool_called",
+            "reply": reply,
+            "tool": tool,
+            "effect": effect,
+            "outcome": outcome,
+            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }),
         Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
         Step::Committed {
             reply,

@@ -61,6 +61,9 @@ impl Witness {
                 format!("{reply} was committed"),
             );
         }
+        if commit.reply.kind != ReplyKind::OptOut {
+            self.keeps_the_seal(of, commit);
+        }
         let oldest = self.answers(of, commit, now_ms);
         match commit.reply.kind {
             ReplyKind::Answer => self.was_due(of, commit, here),
