@@ -73,8 +73,8 @@ pub fn words(result: &ToolResult) -> String {
     }
 }
 
-const UNKNOWN: &str = "outcome unknown: it may or may not have been done, and it must not be tried again; say so \
-                       honestly and that a person will check";
+const UNKNOWN: &str = "outcome unknown: it may or may not have been done; do not try it again, and tell the person \
+                       honestly that it has to be checked";
 
 /// A call's own id in later requests: unlike the provider's it is the only one of its kind in a conversation.
 pub fn lasting_id(reply: ReplyId, n: u16) -> String {
