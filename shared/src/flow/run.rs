@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-use super::act;
 use super::deliver::{self, Delivery};
 use super::look;
 use super::process::{PENDING_MAX, Visit};
@@ -16,7 +15,7 @@ use crate::domain::{
     Agent, Batch, Call, HoldReason, Lease, OptOut, Reply, ReplyId, ReplyKind, ReplyStatus, RunId,
     State, Step, Timestamp,
 };
-use crate::error::{ModelError, StoreError};
+use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
 use crate::policy::{opt_out, retry};
 use crate::ports::{Commit, Peek, Release, Swapped, Written};
@@ -58,7 +57,7 @@ enum Work {
     Committed(Delivery),
     /// What was to be answered is no longer what is there.
     Changed,
-    /// A newer message came while the model worked.
+    /// A newer message, a human or an opt-out came while the model worked; what is sealed stays so.
     Superseded,
     /// The commit was refused.
     Fenced,
@@ -99,14 +98,14 @@ pub async fn run(
 /// What each end of the work means for the state and for the tick.
 fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
     match work {
-        Work::Committed(Delivery::Settled) => (fresh(claimed, None), RunEnd::LookAgain),
+        Work::Committed(Delivery::Settled) | Work::Superseded => {
+            (fresh(claimed, None), RunEnd::LookAgain)
+        }
         Work::Committed(Delivery::Later(until)) => (
             fresh(claimed, Some(until)),
             RunEnd::HoldUntil(until, HoldReason::SendLater),
         ),
         Work::Changed => (as_before(claimed), RunEnd::LookAgain),
-        // What is sealed stays so: only a run that wrote nothing is superseded, unless a human or an opt-out ends it.
-        Work::Superseded => (fresh(claimed, None), RunEnd::LookAgain),
         // Looked at again like a lost claim: a few times at once, then after a second, so that a commit that can
         // never be made is no storm.
         Work::Fenced => (keep_attempts(claimed, None), RunEnd::ClaimLost),
@@ -169,10 +168,7 @@ pub async fn claim(
         // What the STOP covers was closed before, so what is pending was written after it. A second STOP too: its
         // confirmation could never be committed while the first one holds.
         state.opt_out = None;
-        // Nothing of it is left to answer: what is pending now is another turn, under another reply.
-        if debounce::still_sealed(&state, &peek.pending).is_none() {
-            state.sealed = None;
-        }
+        state.sealed = debounce::still_sealed(&state, &peek.pending).cloned();
     }
     let swapped = world
         .store
@@ -244,8 +240,8 @@ async fn work(
         batch: &batch,
     };
     let thought = match kind {
-        ReplyKind::OptOut => plain(task, &agent.texts.opted_out).await?,
-        ReplyKind::Apology => plain(task, &agent.texts.apology).await?,
+        ReplyKind::OptOut => think::plain(task, &agent.texts.opted_out).await?,
+        ReplyKind::Apology => think::plain(task, &agent.texts.apology).await?,
         ReplyKind::Answer => match think::think(task).await? {
             Watched::Thought(thought) => thought,
             Watched::Failed(error) => return Ok(Work::Failed(error)),
@@ -270,16 +266,6 @@ async fn work(
         tracing::warn!(%error, "a compaction could not be asked for");
     }
     Ok(Work::Committed(delivery))
-}
-
-/// A text of the agent's own. What earlier runs called belongs to the turn all the same.
-async fn plain(task: Task<'_>, text: &str) -> Result<Thought, FlowError> {
-    let calls = match act::stored(task).await {
-        // What cannot be read must not silence the person for good: history goes without it.
-        Err(FlowError::Store(StoreError::Undecodable { .. })) => Vec::new(),
-        calls => calls?,
-    };
-    Ok(Thought::plain(text, calls))
 }
 
 fn superseded(world: &World, visit: &Visit, claimed: &Claimed) -> Work {

@@ -10,7 +10,7 @@ use super::{FlowError, World, watch};
 use crate::domain::{
     Agent, Batch, Call, Memory, ModelReply, Prompt, Purpose, ReplyId, Step, Timestamp,
 };
-use crate::error::{ModelError, ModelErrorClass};
+use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question};
 use crate::policy::prompt::text::is_blank;
 use crate::policy::{prompt, tokens};
@@ -72,11 +72,22 @@ pub enum Watched {
     Lost,
 }
 
+/// A text of the agent's own. What earlier runs called belongs to the turn all the same.
+pub async fn plain(task: Task<'_>, text: &str) -> Result<Thought, FlowError> {
+    let calls = match act::stored(task).await {
+        // What cannot be read must not silence the person for good: history goes without it.
+        Err(FlowError::Store(StoreError::Undecodable { .. })) => Vec::new(),
+        calls => calls?,
+    };
+    Ok(Thought::plain(text, calls))
+}
+
 /// Reads memory, selects the context and converses with the model, until it answers in words. Every second, and once more
 /// at the end, it is looked whether the answer is still wanted.
 pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
     let memory = task.world.store.load(&task.visit.conversation).await?;
-    let mut acts = match act::take_up(task).await? {
+    // Boxed, for most runs have no calls and need not carry their size.
+    let mut acts = match Box::pin(act::take_up(task)).await? {
         Ok(acts) => acts,
         Err(end) => return Ok(end),
     };
@@ -90,7 +101,8 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         match asked {
             Ok(Asked::Answer(thought)) => break thought,
             Ok(Asked::Calls(reply)) => {
-                if let Some(end) = act::perform(task, &mut acts, reply).await? {
+                let acting = Box::pin(act::perform(task, &mut acts, reply));
+                if let Some(end) = acting.await? {
                     return Ok(end);
                 }
             }

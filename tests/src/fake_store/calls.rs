@@ -52,7 +52,8 @@ impl Table {
         let there = |call: &Call| {
             person.is_some_and(|person| person.calls.contains_key(&(new.reply, call.n)))
         };
-        !fenced && !(guards.new_calls_only && new.calls.iter().any(there))
+        let taken = guards.new_calls_only && new.calls.iter().any(there);
+        !fenced && !taken
     }
 
     /// Whether an earlier try of the same request was applied.

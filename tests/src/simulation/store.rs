@@ -1,5 +1,6 @@
 //! The table as the schedule has it: the fake one behind latency, errors and deaths, and with the witness beside it.
 
+mod calls;
 mod request;
 
 use std::sync::Arc;
@@ -23,29 +24,15 @@ use super::core::Core;
 use super::invocation::here;
 use super::plan::Fault;
 use super::switches::Switches;
-use crate::fake_store::{self, FakeStore, Faults};
+use crate::fake_store::FakeStore;
+
+pub use self::request::BetweenReads;
 
 /// See the module.
 pub struct SimStore {
     core: Arc<Core>,
     table: Arc<FakeStore>,
     switches: Switches,
-}
-
-/// Lets time pass between the two reads of a resolve that is no snapshot.
-pub struct BetweenReads(pub Arc<Core>);
-
-#[async_trait]
-impl Faults for BetweenReads {
-    async fn before(&self, operation: &'static str) -> fake_store::Fault {
-        if operation == "resolve.aliases" {
-            if self.0.pick(0..2) == 0 {
-                self.0.some_moments(None, 5_000).await;
-            }
-            self.0.before(operation, None, false).await;
-        }
-        fake_store::Fault::None
-    }
 }
 
 impl SimStore {
@@ -258,10 +245,7 @@ impl Store for SimStore {
     }
 
     async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError> {
-        let apply = self.table.calls(of, reply);
-        let see = |calls: &Vec<Call>| calls.len() as u64;
-        let calls = self.request("calls", Some(of), false, apply, see).await?;
-        Ok(self.switches.calls(calls))
+        self.read_calls(of, reply).await
     }
 
     async fn store_calls(
@@ -269,29 +253,7 @@ impl Store for SimStore {
         of: &ConversationId,
         new: &NewCalls,
     ) -> Result<Written, StoreError> {
-        let apply = async {
-            let before = self.state(of);
-            let written = self.table.store_calls(of, new).await?;
-            if written == Written::Done {
-                let now = self.core.true_ms();
-                self.core
-                    .witness(|witness| witness.calls(of, new, before.as_ref(), now));
-            }
-            Ok(written)
-        };
-        let see = |written: &Written| {
-            self.told(of, || {
-                let seal = new.seal.as_ref().map(|seal| ids(&seal.events));
-                let numbers: Vec<_> = new.calls.iter().map(|call| call.n).collect();
-                format!(
-                    "calls {numbers:?} of {}, seal {seal:?}: {written:?}",
-                    new.reply
-                )
-            });
-            number(*written)
-        };
-        self.request("store_calls", Some(of), true, apply, see)
-            .await
+        self.write_calls(of, new).await
     }
 
     async fn store_result(
@@ -300,15 +262,7 @@ impl Store for SimStore {
         place: (ReplyId, u16),
         result: &ToolResult,
     ) -> Result<Written, StoreError> {
-        let apply = self.table.store_result(of, place, result);
-        let see = |written: &Written| {
-            self.told(of, || {
-                format!("result of {place:?}, {result:?}: {written:?}")
-            });
-            number(*written)
-        };
-        self.request("store_result", Some(of), true, apply, see)
-            .await
+        self.write_result(of, place, result).await
     }
 
     async fn mark_sending(

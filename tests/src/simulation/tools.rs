@@ -58,7 +58,7 @@ impl SimTools {
         let effect = format!("{tool} {}", call.arguments.as_str());
         self.core
             .tell(Some(of), || format!("the tool does it: {effect}"));
-        self.core.witness(|witness| witness.effect(of, effect));
+        self.core.witness(|witness| witness.effect(of, &effect));
     }
 }
 
@@ -119,8 +119,8 @@ pub fn asks(
     turns_with_tools: u32,
     waits: impl Fn(Canary) -> bool,
 ) -> Vec<AskedCall> {
-    let heard = prompt.last.iter().flat_map(|text| canaries(text));
-    let Some(first) = heard.filter(|canary| waits(*canary)).next() else {
+    let mut heard = prompt.last.iter().flat_map(|text| canaries(text));
+    let Some(first) = heard.find(|canary| waits(*canary)) else {
         return Vec::new();
     };
     if prompt.tools.is_empty() || prompt.words_only || first.0 % 10 >= turns_with_tools {

@@ -154,7 +154,7 @@ async fn a_run_that_lost_its_lease_after_the_effect_leaves_the_turn_to_the_next(
     }
 }
 
-/// The row "attribute_exists on updates" (S6): effect, forget, and then its result.
+/// The row "`attribute_exists` on updates" (S6): effect, forget, and then its result.
 #[tokio::test(start_paused = true)]
 async fn a_result_never_brings_back_a_call_that_was_forgotten() {
     let gate = Gate::new();

@@ -32,6 +32,42 @@ pub fn step(step: &Step) -> Value {
         Step::Claimed { reply, batch } => {
             json!({ "step": "claimed", "reply": reply, "messages": batch })
         }
+        Step::ModelCalled { .. } | Step::ModelFailed { .. } | Step::ToolCalled { .. } => {
+            outside(step)
+        }
+        Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
+        Step::Committed {
+            reply,
+            kind,
+            answered,
+        } => json!({
+            "step": "committed",
+            "reply": reply,
+            "kind": reply_kind(*kind),
+            "messages": answered,
+        }),
+        Step::Fenced { reply } => json!({ "step": "fenced", "reply": reply }),
+        Step::Sent { reply } => json!({ "step": "sent", "reply": reply }),
+        Step::SendRefused { reply, code, again } => {
+            json!({ "step": "send_refused", "reply": reply, "code": code, "again": again })
+        }
+        Step::SendUnknown { reply } => json!({ "step": "send_unknown", "reply": reply }),
+        Step::Closed { events, reason } => {
+            json!({ "step": "closed", "count": events, "reason": reason.as_str() })
+        }
+        Step::Compacted { items, facts } => {
+            json!({ "step": "compacted", "items": items, "facts": facts })
+        }
+        Step::CompactionRefused { reason } => {
+            json!({ "step": "compaction_refused", "reason": reason })
+        }
+        Step::Forgotten { items } => json!({ "step": "forgotten", "items": items }),
+    }
+}
+
+/// What models and tools did.
+fn outside(step: &Step) -> Value {
+    match step {
         Step::ModelCalled {
             model,
             purpose,
@@ -72,33 +108,7 @@ pub fn step(step: &Step) -> Value {
             "outcome": outcome,
             "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         }),
-        Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
-        Step::Committed {
-            reply,
-            kind,
-            answered,
-        } => json!({
-            "step": "committed",
-            "reply": reply,
-            "kind": reply_kind(*kind),
-            "messages": answered,
-        }),
-        Step::Fenced { reply } => json!({ "step": "fenced", "reply": reply }),
-        Step::Sent { reply } => json!({ "step": "sent", "reply": reply }),
-        Step::SendRefused { reply, code, again } => {
-            json!({ "step": "send_refused", "reply": reply, "code": code, "again": again })
-        }
-        Step::SendUnknown { reply } => json!({ "step": "send_unknown", "reply": reply }),
-        Step::Closed { events, reason } => {
-            json!({ "step": "closed", "count": events, "reason": reason.as_str() })
-        }
-        Step::Compacted { items, facts } => {
-            json!({ "step": "compacted", "items": items, "facts": facts })
-        }
-        Step::CompactionRefused { reason } => {
-            json!({ "step": "compaction_refused", "reason": reason })
-        }
-        Step::Forgotten { items } => json!({ "step": "forgotten", "items": items }),
+        _ => Value::Null,
     }
 }
 

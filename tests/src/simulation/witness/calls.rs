@@ -53,10 +53,10 @@ impl Witness {
     }
 
     /// A tool did something.
-    pub fn effect(&mut self, of: &ConversationId, effect: String) {
+    pub fn effect(&mut self, of: &ConversationId, effect: &str) {
         let times = self
             .effects
-            .entry((of.clone(), effect.clone()))
+            .entry((of.clone(), effect.to_owned()))
             .or_default();
         *times += 1;
         if *times > 1 {
