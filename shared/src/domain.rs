@@ -12,6 +12,7 @@ pub mod prompt;
 pub mod reply;
 pub mod step;
 pub mod time;
+pub mod tool;
 
 pub use agent::Agent;
 pub use batch::Batch;
@@ -21,12 +22,13 @@ pub use event::{
 };
 pub use identity::{Ended, Known};
 pub use ids::{
-    Address, AgentId, Alias, Bsuid, BusinessNumber, ContactId, ConversationId, FactId, Kind,
-    MessageId, Phone, ReplyId, RunId,
+    Address, AgentId, Alias, Bsuid, BusinessNumber, CallId, ContactId, ConversationId, FactId,
+    Kind, MessageId, Phone, ReplyId, RunId, ToolName,
 };
 pub use keyed_hash::Hasher;
 pub use memory::{Exchange, Fact, Memory, PastMessage, Summary};
-pub use prompt::{Finish, ModelReply, Output, Prompt, Turn, Usage};
+pub use prompt::{Finish, ModelReply, Output, Prompt, Round, Turn, Usage};
 pub use reply::{Reply, ReplyKind, ReplyStatus};
 pub use step::{HoldReason, Purpose, Step};
 pub use time::Timestamp;
+pub use tool::{AnsweredCall, Arguments, AskedCall, Call, Effect, Tool, ToolCall, ToolResult};

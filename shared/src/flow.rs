@@ -3,7 +3,7 @@
 //! ```text
 //! ingest     verified events -> resolve -> append -> tick
 //! process    tick -> peek -> decide -> hold | close | deliver | answer -> look again, until at rest
-//! run        claim -> batch -> memory -> context -> model (watched) -> commit -> send -> release
+//! run        claim -> batch -> memory -> context -> model and tools (watched) -> commit -> send -> release
 //! compact    job -> plan -> one model call -> check -> one transaction
 //! sweep      whatever is not at rest for too long -> a fresh tick
 //! forget     tombstones, job and state in one transaction -> the rest, in an order that a crash can repeat
@@ -13,9 +13,11 @@ use std::sync::Arc;
 
 use crate::domain::{ConversationId, Hasher, RunId, Step, Timestamp};
 use crate::error::{StoreError, TicksError};
-use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Store, Ticks};
+use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Store, Ticks, Tools};
 
+pub mod act;
 pub mod compact;
+mod dead_runs;
 pub mod deliver;
 pub mod forget;
 pub mod ingest;
@@ -24,8 +26,9 @@ pub mod process;
 pub mod run;
 pub mod sweep;
 pub mod think;
+pub mod watch;
 
-pub use look::DeadRuns;
+pub use dead_runs::DeadRuns;
 
 /// Everything outside, as the flow sees it.
 #[derive(Clone)]
@@ -36,6 +39,8 @@ pub struct World {
     pub ticks: Arc<dyn Ticks>,
     /// The models.
     pub models: Arc<dyn Model>,
+    /// What the models may call.
+    pub tools: Arc<dyn Tools>,
     /// The way back to the person.
     pub messenger: Arc<dyn Messenger>,
     /// Time.

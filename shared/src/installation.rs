@@ -13,7 +13,7 @@ use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, SdkConfig};
 use tokio::sync::OnceCell;
 
-use crate::adapters::absent::{NoMessenger, NoModel};
+use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::demo::DemoModel;
@@ -234,6 +234,7 @@ impl Opened {
             )),
             ticks: Arc::new(ticks),
             models,
+            tools: Arc::new(NoTools),
             messenger,
             clock: Arc::new(SystemClock),
             chance: Arc::new(SystemChance),

@@ -9,3 +9,4 @@ pub mod prompt;
 pub mod retry;
 pub mod supersede;
 pub mod tokens;
+pub mod tools;

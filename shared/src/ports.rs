@@ -9,10 +9,11 @@ use crate::domain::batch::Closure;
 pub use crate::domain::identity::{Ended, Known};
 use crate::domain::memory::Fold;
 use crate::domain::reply::Settlement;
+pub use crate::domain::tool::NewCalls;
 use crate::domain::{
-    Address, Agent, AgentId, Alias, BusinessNumber, ContactId, ConversationId, DeliveryStatus,
-    Event, Memory, MessageId, ModelReply, OptOut, Prompt, Reply, ReplyId, RunId, State, Step,
-    Timestamp,
+    Address, Agent, AgentId, Alias, BusinessNumber, Call, ContactId, ConversationId,
+    DeliveryStatus, Event, Memory, MessageId, ModelReply, OptOut, Prompt, Reply, ReplyId, RunId,
+    State, Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
 
@@ -82,6 +83,21 @@ pub trait Store: Send + Sync {
         &self,
         conversation: &ConversationId,
         commit: &Commit,
+    ) -> Result<Written, StoreError>;
+
+    // Tool calls: no history until the reply commits.
+
+    /// What runs under this reply have called so far, in order; consistent.
+    async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError>;
+    /// ONE transaction: new calls, and with the first write the seal. `Lost` means fenced, as for a commit.
+    async fn store_calls(&self, of: &ConversationId, new: &NewCalls)
+    -> Result<Written, StoreError>;
+    /// Notes what came of a call that is there and has no result yet: the first one told stays.
+    async fn store_result(
+        &self,
+        of: &ConversationId,
+        (reply, n): (ReplyId, u16),
+        result: &ToolResult,
     ) -> Result<Written, StoreError>;
 
     // The outbox.
@@ -225,8 +241,6 @@ pub struct Release {
     pub first_attempt_at: Option<Timestamp>,
     /// No run before this moment.
     pub hold_until: Option<Timestamp>,
-    /// Whether the sealed batch is opened again.
-    pub unseal: bool,
     /// Panics counted so far.
     pub crashes: u32,
 }
@@ -242,6 +256,8 @@ pub struct Commit {
     pub reply: Reply,
     /// What it answers: the set, never a watermark.
     pub answered: Vec<MessageId>,
+    /// All calls of its turn, each with its result: from here on they are history.
+    pub calls: Vec<Call>,
     /// When the newest of them was sent.
     pub last_inbound_at: Timestamp,
     /// Turns up to here stay out of the prompt.
@@ -294,13 +310,28 @@ pub struct Receipt(pub String);
 /// The language models.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// One call to `model`, given up after `timeout`. Yields text that is never blank.
+    /// One call to `model`, given up after `timeout`. Yields words that are never blank, or calls.
     async fn converse(
         &self,
         model: &str,
         prompt: &Prompt,
         timeout: Duration,
     ) -> Result<ModelReply, ModelError>;
+}
+
+/// What a model may call.
+#[async_trait]
+pub trait Tools: Send + Sync {
+    /// The tools of an agent, in the order its models are told of them; the same for all its people.
+    async fn declared(&self, agent: &Agent) -> Vec<Tool>;
+    /// Makes a call, given up after `timeout`. Of two calls with one `key` an idempotent tool makes one effect.
+    async fn run(
+        &self,
+        of: &ConversationId,
+        call: &ToolCall,
+        key: &str,
+        timeout: Duration,
+    ) -> ToolResult;
 }
 
 /// The way back to the person.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado::domain::{Finish, ModelReply, Output, Prompt, Usage};
+use recado::domain::{AskedCall, CallId, Finish, ModelReply, Output, Prompt, Usage};
 use recado::error::{ModelError, ModelErrorClass};
 use recado::ports::{Clock, Model};
 
@@ -16,6 +16,8 @@ pub enum Behaviour {
     Answer(Duration),
     /// Answers with these words after this long.
     Say(Duration, String),
+    /// Asks for these calls after this long, each a tool's name and its arguments as they are written.
+    Call(Duration, Vec<(&'static str, &'static str)>),
     /// Fails after this long.
     Fail(Duration, ModelErrorClass),
     /// Panics.
@@ -97,8 +99,12 @@ impl Model for ScriptedModel {
             next.unwrap_or_else(|| self.usual.lock().unwrap().clone())
         };
         let (takes, outcome) = match behaviour {
-            Behaviour::Answer(takes) => (takes, Ok(format!("ouvi: {}", prompt.last.join(" / ")))),
-            Behaviour::Say(takes, words) => (takes, Ok(words)),
+            Behaviour::Answer(takes) => {
+                let heard = format!("ouvi: {}", prompt.last.join(" / "));
+                (takes, Ok((heard, Vec::new())))
+            }
+            Behaviour::Say(takes, words) => (takes, Ok((words, Vec::new()))),
+            Behaviour::Call(takes, calls) => (takes, Ok((String::new(), asked(&calls)))),
             Behaviour::Fail(takes, class) => (takes, Err(class)),
             Behaviour::Panic => panic!("told to"),
         };
@@ -106,7 +112,7 @@ impl Model for ScriptedModel {
         if takes > timeout {
             return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
         }
-        let text = outcome.map_err(|class| ModelError::new(class, "told to"))?;
+        let (text, calls) = outcome.map_err(|class| ModelError::new(class, "told to"))?;
         let usage = Usage {
             input_uncached: 100,
             output: 20,
@@ -114,9 +120,20 @@ impl Model for ScriptedModel {
         };
         Ok(ModelReply {
             text,
+            calls,
+            carried: Vec::new(),
             finish: Finish::Complete,
             usage,
             model: model.to_owned(),
         })
     }
+}
+
+fn asked(calls: &[(&str, &str)]) -> Vec<AskedCall> {
+    let call = |(n, (tool, arguments)): (usize, &(&str, &str))| AskedCall {
+        id: CallId::parse(format!("call_{n}")).unwrap(),
+        tool: (*tool).to_owned(),
+        arguments: (*arguments).to_owned(),
+    };
+    calls.iter().enumerate().map(call).collect()
 }

@@ -3,6 +3,7 @@
 //! The simulation runs on it: it is deterministic, its faults are the caller's choice, and everything it holds can
 //! be looked at. The contract in `store_contract` holds it to what the DynamoDB adapter does.
 
+mod calls;
 mod erase;
 pub mod guards;
 mod identity;
@@ -18,17 +19,17 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
-    ReplyId, RunId, State, Timestamp,
+    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
+    ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Commit, Creation, Erasure, Known, Peek, Release, Store, Swapped,
-    Unrest, Written,
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Peek, Release, Store,
+    Swapped, Unrest, Written,
 };
 
 pub use guards::Guards;
-pub use table::{Health, Person, StoredEvent, StoredReply, Table, Tombstone};
+pub use table::{Health, Person, StoredCall, StoredEvent, StoredReply, Table, Tombstone};
 
 /// What happens to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -241,8 +242,34 @@ impl Store for FakeStore {
         commit: &Commit,
     ) -> Result<Written, StoreError> {
         self.perform("commit", |table| {
-            fits("commit", commit.answered.len() + 2)?;
+            fits("commit", commit.answered.len() + commit.calls.len() + 2)?;
             Ok(table.commit(conversation, commit))
+        })
+        .await
+    }
+
+    async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError> {
+        self.perform("calls", |table| Ok(table.calls(of, reply)))
+            .await
+    }
+
+    async fn store_calls(
+        &self,
+        of: &ConversationId,
+        new: &NewCalls,
+    ) -> Result<Written, StoreError> {
+        self.perform("store_calls", |table| Ok(table.store_calls(of, new)))
+            .await
+    }
+
+    async fn store_result(
+        &self,
+        of: &ConversationId,
+        place: (ReplyId, u16),
+        result: &ToolResult,
+    ) -> Result<Written, StoreError> {
+        self.perform("store_result", |table| {
+            Ok(table.store_result(of, place, result))
         })
         .await
     }

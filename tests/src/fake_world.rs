@@ -20,6 +20,7 @@ use crate::fake_messenger::FakeMessenger;
 use crate::fake_model::ScriptedModel;
 use crate::fake_store::{FakeStore, Faults};
 use crate::fake_ticks::{COMPACTIONS, FakeTicks, TICKS};
+use crate::fake_tools::FakeTools;
 use crate::gate::Gate;
 
 /// The business number of every fake world.
@@ -71,6 +72,8 @@ pub struct FakeWorld {
     pub ticks: Arc<FakeTicks>,
     /// The model.
     pub model: Arc<ScriptedModel>,
+    /// What the model may call.
+    pub tools: Arc<FakeTools>,
     /// The provider.
     pub messenger: Arc<FakeMessenger>,
     /// The story.
@@ -116,6 +119,7 @@ impl FakeWorld {
             delay_s,
         ));
         let model = Arc::new(ScriptedModel::new(Arc::clone(&clock)));
+        let tools = Arc::new(FakeTools::new(Arc::clone(&clock)));
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
         let trace = Arc::new(Trace {
             clock: Arc::clone(&clock),
@@ -125,6 +129,7 @@ impl FakeWorld {
             store: store.clone(),
             ticks: ticks.clone(),
             models: model.clone(),
+            tools: tools.clone(),
             messenger: messenger.clone(),
             clock,
             chance: Arc::new(SeededChance::new(7)),
@@ -139,6 +144,7 @@ impl FakeWorld {
             store,
             ticks,
             model,
+            tools,
             messenger,
             trace,
             workers,

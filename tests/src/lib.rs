@@ -8,6 +8,7 @@ pub mod fake_messenger;
 pub mod fake_model;
 pub mod fake_store;
 pub mod fake_ticks;
+pub mod fake_tools;
 pub mod fake_world;
 pub mod gate;
 pub mod local_run;

@@ -97,6 +97,7 @@ pub fn exchange(minutes: u64, said: &[&str], answer: &str) -> Exchange {
     Exchange {
         reply: reply(minutes),
         messages: (1..).zip(said).map(message).collect(),
+        calls: Vec::new(),
         answer: Some(answer.to_owned()),
         kind: ReplyKind::Answer,
     }

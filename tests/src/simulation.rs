@@ -21,6 +21,7 @@ mod requests;
 mod rest;
 mod store;
 pub mod switches;
+mod tools;
 mod witness;
 mod words;
 mod world;
@@ -116,7 +117,9 @@ fn agent_of(plan: &Plan, base: &Agent) -> Agent {
 /// where there are fewer processors than people, or hundreds of messages.
 fn patience_ms(plan: &Plan) -> u64 {
     let hesitation_ms = if plan.hesitant { 15_000 } else { 0 };
-    let run = plan.model_ms_max + 2_000 + hesitation_ms;
+    // Looks and calls before the answer.
+    let rounds = if plan.turns_with_tools > 0 { 4 } else { 1 };
+    let run = rounds * (plan.model_ms_max + hesitation_ms) + 2_000;
     let crowd = plan.people.div_ceil(plan.processors) as u64;
     let batches = plan.said.len().div_ceil(80) as u64 - 1;
     25_000 + 2 * run * crowd + batches * run * crowd

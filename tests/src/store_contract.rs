@@ -3,6 +3,7 @@
 //! Each contract is a sentence and starts from an empty table. A condition that is left out of a table makes at least
 //! one of them fail.
 
+pub mod calls;
 pub mod claims;
 pub mod commits;
 pub mod erasure;
@@ -73,7 +74,7 @@ macro_rules! for_each_store_contract {
             claims::a_release_needs_the_epoch_and_the_lease,
             claims::a_release_sets_what_the_run_leaves_behind,
             claims::a_repeated_release_is_done_and_changes_nothing,
-            claims::a_release_that_does_not_unseal_keeps_the_seal,
+            claims::a_release_keeps_the_seal,
             claims::a_closed_message_is_at_rest,
             claims::closing_needs_the_version_that_was_read,
             claims::closing_is_lost_where_one_message_is_no_longer_pending,
@@ -87,6 +88,15 @@ macro_rules! for_each_store_contract {
             commits::a_reply_id_is_committed_once,
             commits::eighty_messages_are_answered_in_one_commit_and_keep_their_order,
             commits::more_than_a_transaction_holds_is_an_error,
+            calls::the_first_write_seals_the_batch_and_stores_what_was_called,
+            calls::new_calls_are_lost_to_anyone_who_came_between,
+            calls::new_calls_after_a_pause_that_is_over_are_stored,
+            calls::repeated_new_calls_are_done_and_change_nothing,
+            calls::a_call_is_stored_once,
+            calls::the_first_result_of_a_call_stays,
+            calls::calls_become_history_with_their_reply_and_go_with_it,
+            calls::no_call_is_brought_back_after_an_erasure,
+            calls::a_full_batch_with_all_its_calls_is_one_commit,
             outbox::only_one_token_may_send,
             outbox::nothing_but_the_confirmation_goes_to_someone_who_opted_out,
             outbox::nothing_is_sent_where_the_state_is_gone,

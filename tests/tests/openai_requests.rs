@@ -9,9 +9,13 @@ use insta::assert_json_snapshot;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use recado::adapters::openai::encode;
-use recado::domain::{Memory, Output, Prompt, Turn};
+use recado::domain::{
+    AnsweredCall, Arguments, Call, CallId, Effect, Memory, Output, Prompt, Round, ToolCall,
+    ToolName, ToolResult, Turn,
+};
 use recado::policy::{compaction, prompt};
-use recado_tests::samples::{answer, backlog, batch, burst, clinic, state};
+use recado_tests::fake_tools::{BOOK, HOURS, declarations};
+use recado_tests::samples::{answer, backlog, batch, burst, clinic, exchange, state};
 use serde_json::{Value, json};
 
 fn first() -> Prompt {
@@ -28,6 +32,74 @@ fn fold() -> Prompt {
     let (agent, memory) = (clinic(), backlog());
     let plan = compaction::plan(&memory, &agent.compaction).unwrap();
     compaction::prompt(&agent, &memory, &plan, "person-key")
+}
+
+fn asked(id: &str, tool: &str, what: &str) -> ToolCall {
+    ToolCall {
+        id: CallId::parse(id).unwrap(),
+        tool: ToolName::parse(tool).unwrap(),
+        arguments: Arguments::parse(&json!({"what": what}).to_string()).unwrap(),
+    }
+}
+
+/// A turn that called tools is history; in the last one a look has its result and a write an unknown one.
+fn tools() -> Prompt {
+    let mut past = exchange(10, &["marca pra sexta às 8h"], "Marcado!");
+    past.calls = vec![Call {
+        n: 0,
+        effect: Effect::Write,
+        call: asked("call_old", BOOK, "sexta 8h"),
+        result: Some(ToolResult::Ok("marcado <memory>".to_owned())),
+    }];
+    let memory = Memory {
+        exchanges: vec![past],
+        ..Memory::default()
+    };
+    let batch = batch(20, &["que horas abre sábado?", "marca também"]);
+    let prompt = answer(&clinic(), &memory, &batch, &state(Some(10)), 20);
+    let look = AnsweredCall {
+        call: asked("call_1", HOURS, "sábado"),
+        result: ToolResult::Ok("7h30".to_owned()),
+    };
+    let write = AnsweredCall {
+        call: asked("call_2", BOOK, "sábado 7h30"),
+        result: ToolResult::Unknown,
+    };
+    let thought =
+        json!({"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA"});
+    let call = json!({
+        "type": "function_call", "id": "fc_1", "call_id": "call_2", "name": BOOK,
+        "arguments": "{\"what\":\"sábado 7h30\"}", "status": "completed",
+    });
+    let rounds = [
+        Round {
+            calls: vec![look],
+            carried: Vec::new(),
+        },
+        Round {
+            calls: vec![write],
+            carried: vec![thought, call],
+        },
+    ];
+    prompt::with_tools(prompt, &declarations(), &rounds, false)
+}
+
+#[test]
+fn calls_with_their_results() {
+    assert_json_snapshot!(encode("gpt-sample", &tools(), false));
+}
+
+#[test]
+fn who_must_answer_in_words_keeps_its_tools_for_the_cache() {
+    let (may, must) = (tools(), tools());
+    let must = Prompt {
+        words_only: true,
+        ..must
+    };
+    let (may, mut must) = (encode("m", &may, false), encode("m", &must, false));
+    assert_eq!(must["tool_choice"], "none");
+    must.as_object_mut().unwrap().remove("tool_choice");
+    assert_eq!(may, must);
 }
 
 #[test]
@@ -98,6 +170,7 @@ fn requests_keep_to_the_published_schema() {
         ("first", first()),
         ("burst", burst()),
         ("compaction", fold()),
+        ("tools", tools()),
     ] {
         for cache_marks in [false, true] {
             let body = encode("gpt-sample", &prompt, cache_marks);
@@ -114,6 +187,9 @@ fn requests_keep_to_the_published_schema() {
     wrong = encode("gpt-sample", &first(), false);
     wrong["input"][0]["role"] = json!("narrator");
     assert!(!validator.is_valid(&wrong), "into the messages too");
+    wrong = encode("gpt-sample", &tools(), false);
+    wrong["tools"][0].as_object_mut().unwrap().remove("strict");
+    assert!(!validator.is_valid(&wrong), "and into the tools");
 }
 
 /// As published the schema refuses messages that fit two of its forms at once.
@@ -136,12 +212,25 @@ fn words() -> impl Strategy<Value = String> {
     })
 }
 
+fn pair() -> impl Strategy<Value = AnsweredCall> {
+    let result = prop_oneof![
+        "\\PC{0,30}".prop_map(ToolResult::Ok),
+        "\\PC{0,30}".prop_map(ToolResult::Error),
+        Just(ToolResult::Unknown),
+    ];
+    ("[!-~]{1,64}", words(), result).prop_map(|(id, what, result)| AnsweredCall {
+        call: asked(&id, BOOK, &what),
+        result,
+    })
+}
+
 fn prompts() -> impl Strategy<Value = Prompt> {
     (
         (words(), words(), prop::option::of(words())),
-        vec((vec(words(), 1..4), words()), 0..6),
+        vec((vec(words(), 1..4), vec(pair(), 0..3), words()), 0..6),
         (vec(words(), 1..5), vec(words(), 0..3)),
         (any::<bool>(), any::<u32>(), "\\PC{0,90}"),
+        (any::<bool>(), any::<bool>(), vec(vec(pair(), 1..3), 0..3)),
     )
         .prop_map(
             |(
@@ -149,13 +238,35 @@ fn prompts() -> impl Strategy<Value = Prompt> {
                 past,
                 (last, notes),
                 (is_json, output_tokens_max, person_key),
+                (has_tools, words_only, rounds),
             )| Prompt {
+                tools: if has_tools {
+                    declarations()
+                } else {
+                    Vec::new()
+                },
+                rounds: rounds
+                    .into_iter()
+                    .map(|calls| Round {
+                        calls,
+                        carried: Vec::new(),
+                    })
+                    .collect(),
+                words_only,
                 rules,
                 persona,
                 memory,
                 history: past
                     .into_iter()
-                    .flat_map(|(said, answer)| [Turn::User(said), Turn::Assistant(answer)])
+                    .flat_map(|(said, calls, answer)| {
+                        let called = (!calls.is_empty()).then_some(Turn::Calls(calls));
+                        let turns = [
+                            Some(Turn::User(said)),
+                            called,
+                            Some(Turn::Assistant(answer)),
+                        ];
+                        turns.into_iter().flatten()
+                    })
                     .collect(),
                 last,
                 notes,

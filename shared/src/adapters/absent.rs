@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::domain::{ModelReply, Prompt, ReplyId};
+use crate::domain::{
+    Agent, ConversationId, ModelReply, Prompt, ReplyId, Tool, ToolCall, ToolResult,
+};
 use crate::error::{ModelError, ModelErrorClass, SendError};
-use crate::ports::{LookUp, Messenger, Model, Outgoing};
+use crate::ports::{LookUp, Messenger, Model, Outgoing, Tools};
 
 const WHY: &str = "this function has no part in answering";
 
@@ -35,5 +37,20 @@ impl Messenger for NoMessenger {
 
     async fn look_up(&self, _: ReplyId) -> LookUp {
         LookUp::CannotTell
+    }
+}
+
+/// No tools: nothing is told of, so nothing is called.
+#[derive(Debug, Clone, Copy)]
+pub struct NoTools;
+
+#[async_trait]
+impl Tools for NoTools {
+    async fn declared(&self, _: &Agent) -> Vec<Tool> {
+        Vec::new()
+    }
+
+    async fn run(&self, _: &ConversationId, _: &ToolCall, _: &str, _: Duration) -> ToolResult {
+        ToolResult::Error("there are no tools".to_owned())
     }
 }

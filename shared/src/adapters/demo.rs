@@ -80,6 +80,8 @@ pub fn answer(prompt: &Prompt) -> ModelReply {
     };
     ModelReply {
         text,
+        calls: Vec::new(),
+        carried: Vec::new(),
         finish,
         usage,
         model: NAME.to_owned(),

@@ -3,6 +3,7 @@
 //! A read is never trusted: whatever a run concluded from it is tested again where it is written. `keys` builds and
 //! takes apart keys, `items` the stored forms, `request` sends; the other files follow the port's sections.
 
+mod calls;
 mod erase;
 mod fault;
 mod fields;
@@ -27,13 +28,13 @@ use crate::domain::batch::Closure;
 use crate::domain::memory::Fold;
 use crate::domain::reply::Settlement;
 use crate::domain::{
-    AgentId, Alias, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
-    ReplyId, RunId, State, Timestamp,
+    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
+    ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use crate::error::StoreError;
 use crate::ports::{
-    AliasAddition, Appended, Commit, Creation, Erasure, Known, Peek, Release, Store, Swapped,
-    Unrest, Written,
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Peek, Release, Store,
+    Swapped, Unrest, Written,
 };
 
 /// The table.
@@ -136,6 +137,27 @@ impl Store for DynamoStore {
         commit: &Commit,
     ) -> Result<Written, StoreError> {
         self.commit_reply(conversation, commit).await
+    }
+
+    async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError> {
+        self.read_calls(of, reply).await
+    }
+
+    async fn store_calls(
+        &self,
+        of: &ConversationId,
+        new: &NewCalls,
+    ) -> Result<Written, StoreError> {
+        self.write_calls(of, new).await
+    }
+
+    async fn store_result(
+        &self,
+        of: &ConversationId,
+        place: (ReplyId, u16),
+        result: &ToolResult,
+    ) -> Result<Written, StoreError> {
+        self.write_result(of, place, result).await
     }
 
     async fn mark_sending(

@@ -34,8 +34,9 @@ impl LogJournal {
 impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
-        if !warn(&hash, step) && !self.warnings_only {
-            write(&hash, conversation.agent.as_str(), step);
+        let agent = conversation.agent.as_str();
+        if !warn(&hash, step) && !self.warnings_only && !called(&hash, agent, step) {
+            write(&hash, agent, step);
         }
     }
 }
@@ -97,6 +98,31 @@ fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
     }
 }
 
+/// What a tool was asked holds the person's words: only which one, and what came of it.
+fn called(hash: &str, agent: &str, step: &Step) -> bool {
+    let Step::ToolCalled {
+        reply,
+        tool,
+        effect,
+        outcome,
+        took,
+    } = step
+    else {
+        return false;
+    };
+    tracing::info!(
+        conversation.hash = hash,
+        agent.id = agent,
+        turn = %reply,
+        tool = tool.as_str(),
+        effect = ?effect,
+        outcome,
+        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "tool called"
+    );
+    true
+}
+
 /// A line for what goes as it should. Message ids hold a phone, so messages are only counted.
 fn write(hash: &str, agent: &str, step: &Step) {
     macro_rules! line {
@@ -151,6 +177,7 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
         Step::Forgotten { items } => line!("person forgotten", items = items),
         Step::ModelFailed { .. }
+        | Step::ToolCalled { .. }
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }
         | Step::CompactionRefused { .. } => {}

@@ -4,6 +4,7 @@
 //! Nothing is kept by the provider (`store: false`), and no error holds an address, a key or a word of anybody.
 
 mod answer;
+mod calls;
 mod classify;
 mod request;
 mod retry_after;

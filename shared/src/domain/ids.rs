@@ -145,6 +145,23 @@ text_id!(
     personal
 );
 
+text_id!(
+    /// A tool's name, as every provider takes it.
+    ToolName,
+    "a tool's name",
+    |text| (1..=64).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')),
+    "must be 1 to 64 letters, digits, _ or -"
+);
+
+text_id!(
+    /// The provider's own id of a call: ties its result to it.
+    CallId,
+    "a call id",
+    |text| (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()),
+    "must be 1 to 64 visible ASCII characters"
+);
+
 fn is_bsuid(text: &str) -> bool {
     let Some((country, rest)) = text.split_once('.') else {
         return false;

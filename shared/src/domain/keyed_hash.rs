@@ -8,7 +8,8 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::ids::{AgentId, Alias, ConversationId};
+use super::ids::{AgentId, Alias, ConversationId, ReplyId};
+use super::tool::ToolCall;
 
 /// Makes keyed hashes of 32 hex characters (128 bits).
 #[derive(Clone)]
@@ -39,6 +40,12 @@ impl Hasher {
     /// Names an alias in a tombstone's key.
     pub fn alias(&self, agent: &AgentId, alias: &Alias) -> String {
         self.hash("alias", &format!("{agent}#{}", alias.as_str()))
+    }
+
+    /// The idempotency key of a call: the same for the same tool and arguments in one turn, whichever run makes it.
+    pub fn call(&self, reply: ReplyId, call: &ToolCall) -> String {
+        let (tool, arguments) = (&call.tool, call.arguments.as_str());
+        self.hash("call", &format!("{reply}#{tool}#{arguments}"))
     }
 
     /// Stands for any other id (a provider's message id, say); `purpose` keeps the kinds apart.

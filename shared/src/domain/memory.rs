@@ -3,6 +3,7 @@
 use super::ids::{FactId, MessageId, ReplyId};
 use super::reply::ReplyKind;
 use super::time::Timestamp;
+use super::tool::Call;
 
 /// The running summary of everything compacted so far.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,6 +56,8 @@ pub struct Exchange {
     pub reply: ReplyId,
     /// The person's messages, oldest first.
     pub messages: Vec<PastMessage>,
+    /// What was asked of tools meanwhile, in order; each with its result.
+    pub calls: Vec<Call>,
     /// What we said; absent where only one side is left.
     pub answer: Option<String>,
     /// Why the reply was written.
@@ -62,6 +65,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// Everything stored of it: what a compaction of it has to touch.
+    pub fn stored(&self) -> usize {
+        self.items() + self.calls.len()
+    }
+
     /// Live items of either side: what the numbers 40 and 20 of a compaction count.
     pub fn items(&self) -> usize {
         self.messages.len() + usize::from(self.answer.is_some())
@@ -122,6 +130,8 @@ pub struct Fold {
     pub messages: Vec<MessageId>,
     /// Replies that go.
     pub replies: Vec<ReplyId>,
+    /// Calls of those replies that go with them, by their numbers.
+    pub calls: Vec<(ReplyId, u16)>,
 }
 
 /// A fold prints as counts, never as words.

@@ -1,6 +1,9 @@
 //! One conversation form for every model; an adapter encodes it for its provider.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::tool::{AnsweredCall, AskedCall, Tool};
 
 /// One turn of the history.
 #[derive(Clone, PartialEq, Eq, Serialize)]
@@ -8,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Turn {
     /// The person: one block per message.
     User(Vec<String>),
+    /// What the agent asked of its tools before it spoke, each call with its result.
+    Calls(Vec<AnsweredCall>),
     /// The agent.
     Assistant(String),
 }
@@ -17,6 +22,7 @@ impl std::fmt::Debug for Turn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::User(blocks) => write!(f, "User({} blocks)", blocks.len()),
+            Self::Calls(calls) => write!(f, "Calls({})", calls.len()),
             Self::Assistant(text) => write!(f, "Assistant({} bytes)", text.len()),
         }
     }
@@ -33,13 +39,25 @@ pub enum Output {
         /// At most 64 of `A-Z a-z 0-9 _ -`.
         name: &'static str,
         /// JSON Schema in the strict subset: every property required, nothing additional.
-        schema: serde_json::Value,
+        schema: Value,
     },
+}
+
+/// What the model asked of its tools at once, while it works on the last turn.
+#[derive(Clone, PartialEq, Eq, Serialize)]
+pub struct Round {
+    /// Each call with its result.
+    pub calls: Vec<AnsweredCall>,
+    /// The provider's own items that held the calls, to be handed back as they came; empty where a later run goes on.
+    pub carried: Vec<Value>,
 }
 
 /// A request to a model, ordered by how seldom each part changes.
 #[derive(Clone, PartialEq, Serialize)]
 pub struct Prompt {
+    /// What the model may call: the same for all people of an agent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
     /// Engine rules, ours and not the persona's: the same for all people of an agent.
     pub rules: String,
     /// The persona: the same for all people of an agent.
@@ -52,6 +70,12 @@ pub struct Prompt {
     pub last: Vec<String>,
     /// Volatile notes (date, days away), sent after the last turn's blocks: nothing cached follows them.
     pub notes: Vec<String>,
+    /// What came of the calls so far, after the last turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<Round>,
+    /// Whether it must answer in words now, though there are tools.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub words_only: bool,
     /// What the answer must be.
     pub output: Output,
     /// Cap of the answer.
@@ -105,8 +129,14 @@ impl Usage {
 /// A model's answer.
 #[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct ModelReply {
-    /// The words, or the JSON object as text. Never blank.
+    /// The words, or the JSON object as text. Blank only where there are calls.
     pub text: String,
+    /// What it asks of its tools before it answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<AskedCall>,
+    /// The provider's own items that hold the calls, to be handed back with their results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub carried: Vec<Value>,
     /// How it ended.
     pub finish: Finish,
     /// What it cost; all zero where the provider did not say.

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::event::ClosedReason;
-use super::ids::{MessageId, ReplyId};
+use super::ids::{MessageId, ReplyId, ToolName};
 use super::prompt::Usage;
 use super::reply::ReplyKind;
 use super::time::Timestamp;
+use super::tool::Effect;
 use crate::error::ModelErrorClass;
 
 /// Why a tick is held.
@@ -82,6 +83,19 @@ pub enum Step {
         class: ModelErrorClass,
         /// Status and provider code.
         reason: String,
+    },
+    /// A call was made, or what came of it is known from an earlier run.
+    ToolCalled {
+        /// The reply it is made for.
+        reply: ReplyId,
+        /// Which tool.
+        tool: ToolName,
+        /// What it does.
+        effect: Effect,
+        /// What came of it: `ok`, `error` or `unknown`.
+        outcome: &'static str,
+        /// How long it took.
+        took: Duration,
     },
     /// The run was dropped: a newer message belongs to the same thought.
     Superseded {

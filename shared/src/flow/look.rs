@@ -1,61 +1,38 @@
 //! A look at the front of a conversation: what every decision starts from.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use super::World;
-use crate::domain::{ConversationId, Lease, RunId, Timestamp};
+use crate::domain::{ConversationId, MessageId, State};
 use crate::error::StoreError;
 use crate::ports::Peek;
 
-/// State, outbox and at most `pending_max` pending messages, without the lease of a run that is known to be over.
+/// A sealed batch is found among this many messages that came before it.
+const SEALED_WITHIN: usize = 2_000;
+
+/// State, outbox and at most `pending_max` pending messages, without the lease of a run that is known to be over; more messages
+/// where the sealed batch is not among the first ones, for what is not seen of it would be taken for closed.
 pub async fn peek(
     world: &World,
     conversation: &ConversationId,
     pending_max: usize,
 ) -> Result<Peek, StoreError> {
     let mut peek = world.store.peek(conversation, pending_max).await?;
+    let is_full = pending_max > 1 && peek.pending.len() >= pending_max;
+    if is_full
+        && peek
+            .state
+            .as_ref()
+            .is_some_and(|state| misses_some(state, &peek))
+    {
+        peek = world.store.peek(conversation, SEALED_WITHIN).await?;
+    }
     if let Some(state) = &mut peek.state {
         state.lease = state.lease.filter(|lease| !world.dead_runs.hold(lease));
     }
     Ok(peek)
 }
 
-/// Runs that are over though the table still holds their leases, so that these silence nobody until they end. Clones
-/// share what they know.
-#[derive(Debug, Clone, Default)]
-pub struct DeadRuns(Arc<Mutex<Known>>);
-
-/// Leases that could not be given back and are remembered. An older one than these ends by its time.
-const REMEMBERED_MAX: usize = 1_024;
-
-#[derive(Debug, Default)]
-struct Known {
-    /// Every run that began before this moment.
-    before: Timestamp,
-    /// Runs of this process whose lease the table would not take back.
-    stuck: VecDeque<RunId>,
-}
-
-impl DeadRuns {
-    /// From `now` on this process is the only one that works on its table, so every earlier run is dead: true of a
-    /// local run, which holds its data folder alone, and never of a Lambda.
-    pub fn all_before(&self, now: Timestamp) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).before = now;
-    }
-
-    /// This process's own `run` has ended, and the table did not take its lease back.
-    pub(super) fn bury(&self, run: RunId) {
-        let stuck = &mut self.0.lock().unwrap_or_else(PoisonError::into_inner).stuck;
-        if stuck.len() >= REMEMBERED_MAX {
-            stuck.pop_front();
-        }
-        stuck.push_back(run);
-    }
-
-    /// Whether the lease is one of theirs.
-    fn hold(&self, lease: &Lease) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lease.run.made_at_ms() < known.before.ms() || known.stuck.contains(&lease.run)
-    }
+fn misses_some(state: &State, peek: &Peek) -> bool {
+    let seen = |id: &MessageId| peek.pending.iter().any(|event| event.id == *id);
+    let sealed = state.sealed.as_ref();
+    sealed.is_some_and(|sealed| !sealed.events.iter().all(seen))
 }

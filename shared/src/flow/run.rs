@@ -9,11 +9,11 @@ use futures_util::FutureExt;
 use super::deliver::{self, Delivery};
 use super::look;
 use super::process::{PENDING_MAX, Visit};
-use super::think::{self, Thought, Watched};
+use super::think::{self, Task, Thought, Watched};
 use super::{FlowError, World};
 use crate::domain::{
-    Agent, Batch, HoldReason, Lease, OptOut, Reply, ReplyId, ReplyKind, ReplyStatus, RunId, State,
-    Step, Timestamp,
+    Agent, Batch, Call, HoldReason, Lease, OptOut, Reply, ReplyId, ReplyKind, ReplyStatus, RunId,
+    State, Step, Timestamp,
 };
 use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
@@ -65,7 +65,7 @@ enum Work {
     Committed(Delivery),
     /// What was to be answered is no longer what is there.
     Changed,
-    /// A newer message came while the model worked.
+    /// A newer message, a human or an opt-out came while the model worked; what is sealed stays so.
     Superseded,
     /// The commit was refused.
     Fenced,
@@ -106,19 +106,14 @@ pub async fn run(
 /// What each end of the work means for the state and for the tick.
 fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
     match work {
-        Work::Committed(Delivery::Settled) => (fresh(claimed, None), RunEnd::LookAgain),
+        Work::Committed(Delivery::Settled) | Work::Superseded => {
+            (fresh(claimed, None), RunEnd::LookAgain)
+        }
         Work::Committed(Delivery::Later(until)) => (
             fresh(claimed, Some(until)),
             RunEnd::HoldUntil(until, HoldReason::SendLater),
         ),
         Work::Changed => (as_before(claimed), RunEnd::LookAgain),
-        Work::Superseded => (
-            Release {
-                unseal: true,
-                ..fresh(claimed, None)
-            },
-            RunEnd::LookAgain,
-        ),
         // Looked at again like a lost claim: a few times at once, then after a second, so that a commit that can
         // never be made is no storm.
         Work::Fenced => (keep_attempts(claimed, None), RunEnd::ClaimLost),
@@ -181,6 +176,7 @@ pub async fn claim(
         // What the STOP covers was closed before, so what is pending was written after it. A second STOP too: its
         // confirmation could never be committed while the first one holds.
         state.opt_out = None;
+        state.sealed = debounce::still_sealed(&state, &peek.pending).cloned();
     }
     let swapped = world
         .store
@@ -244,10 +240,17 @@ async fn work(
         batch: batch.ids(),
     };
     world.note(&visit.conversation, &step);
+    let task = Task {
+        world,
+        visit,
+        agent,
+        claimed,
+        batch: &batch,
+    };
     let thought = match kind {
-        ReplyKind::OptOut => Thought::plain(&agent.texts.opted_out),
-        ReplyKind::Apology => Thought::plain(&agent.texts.apology),
-        ReplyKind::Answer => match think::think(world, visit, agent, claimed, &batch).await? {
+        ReplyKind::OptOut => think::plain(task, &agent.texts.opted_out).await?,
+        ReplyKind::Apology => think::plain(task, &agent.texts.apology).await?,
+        ReplyKind::Answer => match think::think(task).await? {
             Watched::Thought(thought) => thought,
             Watched::Failed(error) => return Ok(Work::Failed(error)),
             Watched::Superseded => return Ok(superseded(world, visit, claimed)),
@@ -333,6 +336,7 @@ async fn commit(
         epoch: claimed.state.epoch,
         reply: reply.clone(),
         answered: batch.ids(),
+        calls: thought.calls.iter().map(Call::at_rest).collect(),
         last_inbound_at: newest.sent_at,
         cut_point: thought.cut_point.or(claimed.state.cut_point),
         token_factor: thought.token_factor.clone(),
@@ -402,7 +406,6 @@ pub fn keep_attempts(claimed: &Claimed, hold_until: Option<Timestamp>) -> Releas
         attempts: claimed.state.attempts,
         first_attempt_at: claimed.state.first_attempt_at,
         hold_until,
-        unseal: false,
         crashes: claimed.state.crashes,
     }
 }

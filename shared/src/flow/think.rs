@@ -1,30 +1,44 @@
-//! The middle of a run: memory, context, the model, and the watch beside it.
+//! The middle of a run: memory, context, the model and its tools, and the watch beside them.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
-
-use super::process::{PENDING_MAX, Visit};
+use super::act::{self, Acts};
+use super::process::Visit;
 use super::run::Claimed;
-use super::{FlowError, World};
-use crate::domain::{Agent, Batch, Memory, ModelReply, Prompt, Purpose, ReplyId, Step, Timestamp};
-use crate::error::{ModelError, ModelErrorClass};
+use super::{FlowError, World, watch};
+use crate::domain::{
+    Agent, Batch, Call, Memory, ModelReply, Prompt, Purpose, ReplyId, Step, Timestamp,
+};
+use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question};
-use crate::policy::supersede::{self, Watch};
+use crate::policy::prompt::text::is_blank;
 use crate::policy::{prompt, tokens};
-
-/// How often a run looks whether it is still wanted.
-const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
+
+/// What a run works on.
+#[derive(Clone, Copy)]
+pub struct Task<'a> {
+    /// Everything outside.
+    pub world: &'a World,
+    /// The invocation it works in.
+    pub visit: &'a Visit,
+    /// Who answers.
+    pub agent: &'a Arc<Agent>,
+    /// Its right to the conversation.
+    pub claimed: &'a Claimed,
+    /// What it answers.
+    pub batch: &'a Batch,
+}
 
 /// What a run will say.
 pub struct Thought {
     /// The words.
     pub text: String,
+    /// What was called for it, by this run and earlier ones.
+    pub calls: Vec<Call>,
     /// Turns up to here stay out of the prompt from now on.
     pub cut_point: Option<ReplyId>,
     /// What was learnt about the model's tokens.
@@ -35,9 +49,10 @@ pub struct Thought {
 
 impl Thought {
     /// A text of the agent's own, for which no model was asked.
-    pub fn plain(text: &str) -> Self {
+    pub fn plain(text: &str, calls: Vec<Call>) -> Self {
         Self {
             text: text.to_owned(),
+            calls,
             cut_point: None,
             token_factor: None,
             live_items: 0,
@@ -57,84 +72,75 @@ pub enum Watched {
     Lost,
 }
 
-/// Reads memory, selects the context and asks the model, looking every second whether the answer is still wanted,
-/// and once more at the end.
-pub async fn think(
-    world: &World,
-    visit: &Visit,
-    agent: &Arc<Agent>,
-    claimed: &Claimed,
-    batch: &Batch,
-) -> Result<Watched, FlowError> {
-    let memory = world.store.load(&visit.conversation).await?;
-    let asked = {
-        let asking = pin!(ask(world, visit, agent, claimed, batch, &memory));
-        let watching = pin!(watch(world, visit, agent, claimed, batch));
-        match select(asking, watching).await {
-            Either::Left((asked, _)) => asked,
-            Either::Right((watched, _)) => return Ok(watched),
-        }
+/// A text of the agent's own. What earlier runs called belongs to the turn all the same.
+pub async fn plain(task: Task<'_>, text: &str) -> Result<Thought, FlowError> {
+    let calls = match act::stored(task).await {
+        // What cannot be read must not silence the person for good: history goes without it.
+        Err(FlowError::Store(StoreError::Undecodable { .. })) => Vec::new(),
+        calls => calls?,
     };
-    let thought = match asked {
-        Ok(thought) => thought,
-        Err(error) if error.class == ModelErrorClass::Refusal => {
-            Thought::plain(&agent.texts.refusal)
+    Ok(Thought::plain(text, calls))
+}
+
+/// Reads memory, selects the context and converses with the model, until it answers in words. Every second, and once more
+/// at the end, it is looked whether the answer is still wanted.
+pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
+    let memory = task.world.store.load(&task.visit.conversation).await?;
+    // Boxed, for most runs have no calls and need not carry their size.
+    let mut acts = match Box::pin(act::take_up(task)).await? {
+        Ok(acts) => acts,
+        Err(end) => return Ok(end),
+    };
+    let began = task.world.now();
+    let thought = loop {
+        let asking = ask(task, &memory, &acts, began);
+        let asked = match watch::beside(task, acts.wrote(), asking).await {
+            Ok(asked) => asked,
+            Err(end) => return Ok(end),
+        };
+        match asked {
+            Ok(Asked::Answer(thought)) => break thought,
+            Ok(Asked::Calls(reply)) => {
+                let acting = Box::pin(act::perform(task, &mut acts, reply));
+                if let Some(end) = acting.await? {
+                    return Ok(end);
+                }
+            }
+            Err(error) if error.class == ModelErrorClass::Refusal => {
+                break Thought::plain(&task.agent.texts.refusal, acts.calls.clone());
+            }
+            Err(error) => return Ok(Watched::Failed(error)),
         }
-        Err(error) => return Ok(Watched::Failed(error)),
     };
     // A look that fails does not stop an answer: the commit's own conditions keep it right.
-    let look = look(world, visit, agent, claimed, batch).await;
+    let look = watch::once(task, acts.wrote()).await;
     Ok(look.unwrap_or(Watched::Thought(thought)))
 }
 
-/// Looks every second; ends only where the run is no longer wanted.
-async fn watch(
-    world: &World,
-    visit: &Visit,
-    agent: &Agent,
-    claimed: &Claimed,
-    batch: &Batch,
-) -> Watched {
-    loop {
-        world.clock.sleep(WATCH_EVERY).await;
-        if let Some(end) = look(world, visit, agent, claimed, batch).await {
-            return end;
-        }
-    }
-}
-
-/// One look; `None` where the run may go on.
-async fn look(
-    world: &World,
-    visit: &Visit,
-    agent: &Agent,
-    claimed: &Claimed,
-    batch: &Batch,
-) -> Option<Watched> {
-    let peek = world
-        .store
-        .peek(&visit.conversation, PENDING_MAX)
-        .await
-        .ok()?;
-    match supersede::decide(&peek, claimed.run, batch, false, agent, world.now()) {
-        Watch::GoOn => None,
-        Watch::Superseded => Some(Watched::Superseded),
-        Watch::Lost => Some(Watched::Lost),
-    }
+/// What the model made of a request.
+enum Asked {
+    /// Its answer.
+    Answer(Thought),
+    /// What it wants to be called first.
+    Calls(ModelReply),
 }
 
 /// Builds the prompt and calls the model; one more try where the prompt was too long or the answer all cut away.
 async fn ask(
-    world: &World,
-    visit: &Visit,
-    agent: &Agent,
-    claimed: &Claimed,
-    batch: &Batch,
+    task: Task<'_>,
     memory: &Memory,
-) -> Result<Thought, ModelError> {
-    let started = world.now();
+    acts: &Acts,
+    began: Timestamp,
+) -> Result<Asked, ModelError> {
+    let Task {
+        world,
+        visit,
+        claimed,
+        batch,
+        ..
+    } = task;
     let person = world.hasher.conversation(&visit.conversation);
-    let mut agent = agent.clone();
+    let mut agent = Agent::clone(task.agent);
     let mut tried_again = false;
     loop {
         let question = Question {
@@ -144,15 +150,23 @@ async fn ask(
             state: &claimed.state,
         };
         let selected = context::select(question);
-        let prompt = prompt::answer(&agent, &selected, batch, &claimed.state, started, &person);
-        let error = match call(world, visit, &agent, &prompt, started).await {
+        let prompt = prompt::answer(&agent, &selected, batch, &claimed.state, began, &person);
+        let prompt = prompt::with_tools(prompt, &acts.tools, &acts.rounds, acts.words_only());
+        let error = match call(world, visit, &agent, &prompt, began).await {
+            Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
+                return Ok(Asked::Calls(reply));
+            }
+            Ok(reply) if is_blank(&reply.text) => {
+                ModelError::new(ModelErrorClass::Invalid, "calls where words were asked for")
+            }
             Ok(reply) => {
-                return Ok(Thought {
+                return Ok(Asked::Answer(Thought {
                     token_factor: learnt(&agent, claimed, &prompt, &reply),
                     text: reply.text,
+                    calls: acts.calls.clone(),
                     cut_point: selected.cut_point,
                     live_items: memory.items() + batch.events().len() + 1,
-                });
+                }));
             }
             Err(error) => error,
         };

@@ -14,7 +14,7 @@ pub use request::prompt;
 use crate::domain::agent::CompactionRules;
 use crate::domain::{Exchange, Memory, ReplyId};
 
-/// Messages and replies of one compaction: with its facts, its summary and the check of the state they share one
+/// Messages, replies and calls of one compaction (a full batch with all its calls may be a few more): with its facts, its summary and the check of the state they share one
 /// transaction of [`TRANSACTION_ITEMS_MAX`].
 pub const SPAN_ITEMS_MAX: usize = 90;
 /// Facts written or retired by one compaction.
@@ -29,6 +29,8 @@ pub struct Plan {
     pub exchanges: usize,
     /// Their messages and replies.
     pub items: usize,
+    /// Everything stored of them: messages, replies and calls.
+    pub stored: usize,
     /// The newest that goes.
     pub through: ReplyId,
 }
@@ -37,6 +39,12 @@ impl Plan {
     /// The exchanges that go, oldest first.
     pub fn span<'a>(&self, memory: &'a Memory) -> &'a [Exchange] {
         &memory.exchanges[..self.exchanges.min(memory.exchanges.len())]
+    }
+
+    /// Facts that may be written or retired with it: what its transaction has room for.
+    pub fn operations_max(&self) -> usize {
+        let room = TRANSACTION_ITEMS_MAX.saturating_sub(self.stored + 2);
+        room.min(OPERATIONS_MAX)
     }
 }
 
@@ -52,17 +60,19 @@ pub fn plan(memory: &Memory, rules: &CompactionRules) -> Option<Plan> {
     }
     let (_, candidates) = memory.exchanges.split_last()?;
     let spare = memory.items().saturating_sub(rules.keep);
-    let limit = spare.min(SPAN_ITEMS_MAX);
     let mut plan = None;
-    let mut items = 0;
+    let (mut items, mut stored) = (0, 0);
     for (at, exchange) in candidates.iter().enumerate() {
         items += exchange.items();
-        if items > limit {
+        stored += exchange.stored();
+        // The fullest turn of all, with its calls, goes alone.
+        if items > spare || (stored > SPAN_ITEMS_MAX && at > 0) {
             break;
         }
         plan = Some(Plan {
             exchanges: at + 1,
             items,
+            stored,
             through: exchange.reply,
         });
     }
@@ -135,7 +145,8 @@ mod tests {
             if let Some(plan) = plan(&memory, &rules) {
                 prop_assert!(memory.items() - plan.items >= keep);
                 prop_assert!(plan.exchanges < memory.exchanges.len());
-                prop_assert!(plan.items + OPERATIONS_MAX + 2 <= TRANSACTION_ITEMS_MAX);
+                prop_assert!(plan.stored + plan.operations_max() + 2 <= TRANSACTION_ITEMS_MAX);
+                prop_assert!(plan.operations_max() >= 5);
                 prop_assert_eq!(plan.items, plan.span(&memory).iter().map(Exchange::items).sum::<usize>());
             }
         }

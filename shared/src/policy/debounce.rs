@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::opt_out;
 use crate::domain::batch::Closure;
 use crate::domain::{
-    Agent, Batch, ClosedReason, Event, HoldReason, MessageId, ReplyStatus, State, Timestamp,
+    Agent, Batch, ClosedReason, Event, HoldReason, MessageId, ReplyStatus, Sealed, State, Timestamp,
 };
 use crate::ports::Peek;
 
@@ -98,7 +98,7 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
             return Decision::Apologise(batch);
         }
     }
-    let due = due(&peek.pending, agent, now);
+    let due = due(batch.events(), agent, now);
     let backoff = state
         .hold_until
         .unwrap_or_default()
@@ -140,18 +140,22 @@ pub fn due(pending: &[Event], agent: &Agent, now: Timestamp) -> Timestamp {
 }
 
 /// What is answered together: of a sealed batch what is still pending, else the first messages of `pending`.
-pub fn batch(state: &State, pending: Vec<Event>) -> Batch {
-    if let Some(sealed) = &state.sealed {
-        let kept: Vec<Event> = pending
-            .iter()
-            .filter(|event| sealed.events.contains(&event.id))
-            .cloned()
-            .collect();
-        if !kept.is_empty() {
-            return Batch::from_pending(kept);
-        }
+pub fn batch(state: &State, mut pending: Vec<Event>) -> Batch {
+    if let Some(sealed) = still_sealed(state, &pending) {
+        pending.retain(|event| sealed.events.contains(&event.id));
     }
     Batch::from_pending(pending)
+}
+
+/// The seal, while anything of its batch is pending. After that it is opened: what is pending then is another turn, and is
+/// answered under another reply.
+pub fn still_sealed<'a>(state: &'a State, pending: &[Event]) -> Option<&'a Sealed> {
+    let holds = |sealed: &&Sealed| {
+        pending
+            .iter()
+            .any(|event| sealed.events.contains(&event.id))
+    };
+    state.sealed.as_ref().filter(holds)
 }
 
 /// What is closed without an answer: what came before a STOP, and everything while a human has taken over.

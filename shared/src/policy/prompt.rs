@@ -16,7 +16,9 @@ pub use language::Language;
 pub use validate::{Flaw, validate};
 
 use super::context::Selected;
-use crate::domain::{Agent, Batch, Fact, Output, Prompt, State, Timestamp};
+use crate::domain::{
+    Agent, AnsweredCall, Batch, Fact, Output, Prompt, Round, State, Timestamp, Tool, ToolResult,
+};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -36,15 +38,44 @@ pub fn answer(
         last.push(language.empty_message().to_owned());
     }
     Prompt {
+        tools: Vec::new(),
         rules: language.rules().to_owned(),
         persona: agent.persona.clone(),
         memory: memory_block::print(agent, selected.summary.as_deref(), &facts),
         history: selected.history.clone(),
         last,
         notes: notes(agent, batch, state, now),
+        rounds: Vec::new(),
+        words_only: false,
         output: Output::Text,
         output_tokens_max: agent.budget.output_tokens_max,
         person_key: person_key.to_owned(),
+    }
+}
+
+/// The request with what may be called and what was called for the last turn so far.
+pub fn with_tools(prompt: Prompt, tools: &[Tool], rounds: &[Round], words_only: bool) -> Prompt {
+    Prompt {
+        tools: tools.to_vec(),
+        rounds: rounds.iter().map(harmless).collect(),
+        words_only,
+        ..prompt
+    }
+}
+
+/// A tool's words are data: they can end no block of ours.
+fn harmless(round: &Round) -> Round {
+    let neutral = |pair: &AnsweredCall| AnsweredCall {
+        call: pair.call.clone(),
+        result: match &pair.result {
+            ToolResult::Ok(said) => ToolResult::Ok(text::neutralised(said)),
+            ToolResult::Error(why) => ToolResult::Error(text::neutralised(why)),
+            ToolResult::Unknown => ToolResult::Unknown,
+        },
+    };
+    Round {
+        calls: round.calls.iter().map(neutral).collect(),
+        carried: round.carried.clone(),
     }
 }
 

@@ -4,7 +4,8 @@
 //! Invariant: a part of a text is never estimated above the whole, so cutting always makes it cheaper, and a learnt
 //! factor never leaves [`FACTOR_MIN`] to [`FACTOR_MAX`].
 
-use crate::domain::{Output, Prompt, State, Turn};
+use super::tools::words;
+use crate::domain::{AnsweredCall, Output, Prompt, State, Tool, Turn};
 
 /// What the framing of one message costs beside its words: role, delimiters.
 pub const MESSAGE_OVERHEAD: u32 = 4;
@@ -96,10 +97,9 @@ pub fn message(text: &str) -> u32 {
 
 /// Tokens of a whole request, before any learnt factor: what a reported usage is compared with.
 pub fn prompt(prompt: &Prompt) -> u32 {
-    let history = prompt.history.iter().flat_map(|turn| match turn {
-        Turn::User(blocks) => blocks.as_slice(),
-        Turn::Assistant(text) => std::slice::from_ref(text),
-    });
+    let history = prompt.history.iter().map(turn);
+    let rounds = prompt.rounds.iter().flat_map(|round| &round.calls);
+    let tools = prompt.tools.iter().map(declaration);
     let schema = match &prompt.output {
         Output::Text => 0,
         Output::Json { schema, .. } => message(&schema.to_string()),
@@ -107,11 +107,36 @@ pub fn prompt(prompt: &Prompt) -> u32 {
     [&prompt.rules, &prompt.persona]
         .into_iter()
         .chain(&prompt.memory)
-        .chain(history)
         .chain(&prompt.last)
         .chain(&prompt.notes)
         .map(|text| message(text))
+        .chain(history)
+        .chain(rounds.map(answered))
+        .chain(tools)
         .fold(schema, u32::saturating_add)
+}
+
+/// Tokens of one past turn.
+pub fn turn(turn: &Turn) -> u32 {
+    match turn {
+        Turn::User(blocks) => blocks.iter().map(|text| message(text)).sum(),
+        Turn::Calls(calls) => calls.iter().map(answered).sum(),
+        Turn::Assistant(text) => message(text),
+    }
+}
+
+/// Tokens of a call and its result.
+pub fn answered(pair: &AnsweredCall) -> u32 {
+    let call = message(pair.call.arguments.as_str());
+    let name = estimate(pair.call.tool.as_str());
+    call.saturating_add(name)
+        .saturating_add(message(&words(&pair.result)))
+}
+
+fn declaration(tool: &Tool) -> u32 {
+    message(&tool.description)
+        .saturating_add(estimate(tool.name.as_str()))
+        .saturating_add(estimate(&tool.parameters.to_string()))
 }
 
 /// The factor learnt for `model` in this conversation; 1 where none was.

@@ -58,6 +58,18 @@ guards! {
     opt_out_at_commit,
     /// Commit tests that no human took over.
     pause_at_commit,
+    /// New calls, and the seal, test the epoch and the lease.
+    epoch_at_calls,
+    /// New calls, and the seal, test that nobody opted out.
+    opt_out_at_calls,
+    /// New calls, and the seal, test that no human took over.
+    pause_at_calls,
+    /// A call is stored only where there is none of its number.
+    new_calls_only,
+    /// A result tests that its call is still there.
+    exists_on_results,
+    /// A result tests that its call has none.
+    first_result_stays,
     /// Sending tests that nobody opted out.
     opt_out_at_sending,
     /// Creation, and a new alias, test that the tombstones are older than the event.

@@ -31,7 +31,8 @@ impl Table {
         conversation: &ConversationId,
         fold: &Fold,
     ) -> Result<Written, StoreError> {
-        let touched = fold.facts.len() + fold.messages.len() + fold.replies.len();
+        let went = fold.messages.len() + fold.replies.len() + fold.calls.len();
+        let touched = fold.facts.len() + went;
         fits("fold", touched + fold.retired.len() + 2)?;
         if !self.may_fold(conversation, fold) {
             return Ok(Written::Lost);
@@ -57,6 +58,9 @@ impl Table {
         }
         for id in &fold.replies {
             person.replies.remove(id);
+        }
+        for place in &fold.calls {
+            person.calls.remove(place);
         }
         Ok(Written::Done)
     }
@@ -124,6 +128,7 @@ fn exchanges(person: &Person) -> Result<Vec<Exchange>, StoreError> {
     let empty = |reply| Exchange {
         reply,
         messages: Vec::new(),
+        calls: Vec::new(),
         answer: None,
         kind: ReplyKind::Answer,
     };
@@ -151,6 +156,11 @@ fn exchanges(person: &Person) -> Result<Vec<Exchange>, StoreError> {
             turn.answer = Some(reply.text.clone());
             turn.kind = reply.kind;
         }
+    }
+    let past = person.calls.iter().filter(|(_, stored)| stored.in_history);
+    for ((reply, _), stored) in past {
+        let turn = turns.entry(*reply).or_insert_with(|| empty(*reply));
+        turn.calls.push(stored.call.clone());
     }
     Ok(turns.into_values().collect())
 }

@@ -98,9 +98,6 @@ impl Table {
         state.first_attempt_at = release.first_attempt_at;
         state.hold_until = release.hold_until;
         state.crashes = release.crashes;
-        if release.unseal {
-            state.sealed = None;
-        }
         state.version += 1;
         Written::Done
     }
@@ -154,6 +151,7 @@ impl Table {
             stored.answered_by = Some(commit.reply.id.to_string());
             stored.turn = Some((commit.reply.id, n));
         }
+        self.keep_calls(conversation, commit);
         let person = self.person(conversation);
         let stored = StoredReply {
             reply: commit.reply.clone(),
@@ -250,7 +248,6 @@ fn was_released(state: &State, release: &Release) -> bool {
         && state.first_attempt_at == release.first_attempt_at
         && state.hold_until == release.hold_until
         && state.crashes == release.crashes
-        && !(release.unseal && state.sealed.is_some())
 }
 
 /// Broken items are set aside; one of a newer program stops the reading.

@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use recado::domain::{
-    AgentId, Alias, ContactId, Content, ConversationId, Event, Fact, FactId, Hasher, MessageId,
-    Reply, ReplyId, RunId, State, Summary, Timestamp,
+    AgentId, Alias, Call, ContactId, Content, ConversationId, Event, Fact, FactId, Hasher,
+    MessageId, Reply, ReplyId, RunId, State, Summary, Timestamp,
 };
 use recado::ports::Erasure;
 
@@ -54,6 +54,17 @@ pub struct StoredReply {
     pub failure: Option<String>,
 }
 
+/// A call as stored.
+#[derive(Debug, Clone)]
+pub struct StoredCall {
+    /// The call.
+    pub call: Call,
+    /// The claim that stored it.
+    pub epoch: u64,
+    /// Whether its reply is committed.
+    pub in_history: bool,
+}
+
 /// Everything under one conversation's key.
 #[derive(Clone, Default)]
 pub struct Person {
@@ -63,6 +74,8 @@ pub struct Person {
     pub events: BTreeMap<MessageId, StoredEvent>,
     /// Replies.
     pub replies: BTreeMap<ReplyId, StoredReply>,
+    /// Calls, by reply and number.
+    pub calls: BTreeMap<(ReplyId, u16), StoredCall>,
     /// The running summary.
     pub summary: Option<Summary>,
     /// Facts.
@@ -75,6 +88,7 @@ impl Person {
         usize::from(self.state.is_some())
             + self.events.len()
             + self.replies.len()
+            + self.calls.len()
             + usize::from(self.summary.is_some())
             + self.facts.len()
     }
@@ -186,6 +200,20 @@ impl Person {
             write!(to, " token {:?} refusals {refusals}", stored.reply.token)?;
             let outcome = (&stored.provider_id, &stored.failure);
             writeln!(to, " outcome {outcome:?}: {text:?}")?;
+        }
+        for ((reply, n), stored) in &self.calls {
+            let recado::domain::ToolCall {
+                tool, arguments, ..
+            } = &stored.call.call;
+            let result = stored.call.result.as_ref();
+            let outcome = result.map_or("running", |result| result.as_str());
+            let said = result.and_then(|result| result.text()).unwrap_or_default();
+            let arguments = arguments.as_str();
+            write!(
+                to,
+                "{key} call#{reply}#{n} {tool} {arguments}: {outcome} {said:?}"
+            )?;
+            writeln!(to, " in history {}", stored.in_history)?;
         }
         if let Some(summary) = &self.summary {
             let Summary { version, text, .. } = summary;

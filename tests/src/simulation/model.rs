@@ -14,8 +14,9 @@ use recado::ports::Model;
 
 use super::core::Core;
 use super::invocation::whose;
-use super::plan::Fault;
-use super::words::canaries;
+use super::plan::{Fault, Plan};
+use super::tools;
+use super::words::{Canary, canaries};
 use crate::fake_store::FakeStore;
 
 /// What the newest turn may cost however small the budget.
@@ -27,21 +28,18 @@ pub struct SimModel {
     table: Arc<FakeStore>,
     agent: Arc<Agent>,
     usual_ms_max: u64,
+    turns_with_tools: u32,
 }
 
 impl SimModel {
-    /// A model that usually takes up to `usual_ms_max`.
-    pub fn new(
-        core: Arc<Core>,
-        table: Arc<FakeStore>,
-        agent: Arc<Agent>,
-        usual_ms_max: u64,
-    ) -> Self {
+    /// The model of this plan.
+    pub fn new(core: Arc<Core>, table: Arc<FakeStore>, agent: Arc<Agent>, plan: &Plan) -> Self {
         Self {
             core,
             table,
             agent,
-            usual_ms_max,
+            usual_ms_max: plan.model_ms_max,
+            turns_with_tools: plan.turns_with_tools,
         }
     }
 
@@ -63,6 +61,15 @@ impl SimModel {
         Some((core.pick(50..3_000), class))
     }
 
+    /// Whether the message of this canary waits for an answer.
+    fn waits(&self, of: &ConversationId, canary: Canary) -> bool {
+        self.table.touch(|table| {
+            let person = table.people.get(of);
+            let stored = person.and_then(|person| person.events.get(&canary.message_id()));
+            stored.is_some_and(|stored| stored.answered_by.is_none())
+        })
+    }
+
     /// The laws of a prompt that asks for an answer.
     fn check(&self, of: &ConversationId, prompt: &Prompt) {
         let core = &self.core;
@@ -73,14 +80,9 @@ impl SimModel {
                 format!("{flaw:?}"),
             );
         }
-        let turns = prompt.history.iter().flat_map(|turn| match turn {
-            Turn::User(blocks) => blocks.as_slice(),
-            Turn::Assistant(text) => std::slice::from_ref(text),
-        });
-        let past: u32 = turns
-            .chain(&prompt.memory)
-            .map(|text| tokens::message(text))
-            .sum();
+        let turns: u32 = prompt.history.iter().map(tokens::turn).sum();
+        let memory = prompt.memory.iter().map(|text| tokens::message(text));
+        let past = turns + memory.sum::<u32>();
         let last: u32 = prompt.last.iter().map(|text| tokens::message(text)).sum();
         let factor = self.table.touch(|table| {
             let state = table
@@ -101,7 +103,7 @@ impl SimModel {
         }
         let said = prompt.history.iter().filter_map(|turn| match turn {
             Turn::User(blocks) => Some(blocks),
-            Turn::Assistant(_) => None,
+            Turn::Calls(_) | Turn::Assistant(_) => None,
         });
         let mut seen = BTreeSet::new();
         for text in said.flatten().chain(&prompt.last) {
@@ -167,10 +169,15 @@ impl Model for SimModel {
                 (class == ModelErrorClass::Throttled).then(|| Duration::from_secs(7));
             return Err(error);
         }
-        let text = if answers {
-            answer(prompt)
-        } else {
-            compaction(prompt)
+        let of = whose().filter(|_| answers);
+        let calls = of.map_or_else(Vec::new, |of| {
+            let waits = |canary| self.waits(&of, canary);
+            tools::asks(core, prompt, self.turns_with_tools, waits)
+        });
+        let text = match (calls.is_empty(), answers) {
+            (false, _) => String::new(),
+            (true, true) => answer(prompt),
+            (true, false) => compaction(prompt),
         };
         let input = u64::from(tokens::prompt(prompt));
         let usage = Usage {
@@ -180,6 +187,8 @@ impl Model for SimModel {
         };
         Ok(ModelReply {
             text,
+            calls,
+            carried: Vec::new(),
             finish: Finish::Complete,
             usage,
             model: model.to_owned(),

@@ -97,6 +97,8 @@ pub struct Plan {
     pub hesitant: bool,
     /// Usual time of a model call, in milliseconds: at most.
     pub model_ms_max: u64,
+    /// Of ten turns so many call tools; zero where there are none.
+    pub turns_with_tools: u32,
 }
 
 impl Plan {
@@ -119,7 +121,9 @@ impl Plan {
             sluggish: dice.random_bool(0.2),
             hesitant: dice.random_bool(0.15),
             model_ms_max: [1_500, 4_000, 9_000][dice.random_range(0..3)],
+            turns_with_tools: 0,
         };
+        plan.tools(seed);
         for person in 0..people {
             plan.person(dice, person);
         }
@@ -134,6 +138,15 @@ impl Plan {
         agenda.sort_by_key(|(at, _)| *at);
         plan.agenda = agenda;
         plan
+    }
+
+    /// Tools in two schedules of five, from dice of their own: the others stay what they would be without.
+    fn tools(&mut self, seed: u64) {
+        let dice = &mut StdRng::seed_from_u64(seed ^ 0x517c_c1b7_2722_0a95);
+        if dice.random_bool(0.4) {
+            self.turns_with_tools = [3, 3, 8][dice.random_range(0..3)];
+            self.swarm = self.swarm.draw_tools(dice);
+        }
     }
 
     /// Thoughts of a few fragments, with pauses between them.

@@ -36,6 +36,7 @@ pub fn check(core: &Core, table: &FakeStore) {
         witness.still_waits(now);
         messages(witness, &table);
         replies(witness, &table);
+        calls(witness, &table);
         forgotten(witness, &table);
         alias_book(witness, &table);
         if !table.jobs.is_empty() {
@@ -113,6 +114,22 @@ fn replies(witness: &mut Witness, table: &Table) {
             if status == ReplyStatus::Unknown && !caused {
                 let detail = format!("{id} is unknown");
                 findings.push(("an unknown outcome has a cause outside", of.clone(), detail));
+            }
+        }
+    }
+    witness.findings.append(&mut findings);
+}
+
+/// Calls in history have their results, and go with their reply.
+fn calls(witness: &mut Witness, table: &Table) {
+    let mut findings = Vec::new();
+    for (of, person) in &table.people {
+        for ((reply, n), stored) in &person.calls {
+            let has_reply = person.replies.contains_key(reply);
+            let has_result = stored.call.result.is_some();
+            if stored.in_history != has_reply || (stored.in_history && !has_result) {
+                let detail = format!("{reply}#{n}: its reply {has_reply}, its result {has_result}");
+                findings.push(("a call is history with its reply", of.clone(), detail));
             }
         }
     }

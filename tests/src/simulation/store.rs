@@ -1,5 +1,6 @@
 //! The table as the schedule has it: the fake one behind latency, errors and deaths, and with the witness beside it.
 
+mod calls;
 mod request;
 
 use std::sync::Arc;
@@ -9,13 +10,13 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, ConversationId, DeliveryStatus, Event, Memory, MessageId, Reply, ReplyId,
-    RunId, State, Timestamp,
+    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Memory, MessageId, Reply, ReplyId,
+    RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, Peek, Release, Store,
-    Swapped, Unrest, Written,
+    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, NewCalls, Peek, Release,
+    Store, Swapped, Unrest, Written,
 };
 
 use super::clocks::SimClock;
@@ -23,29 +24,15 @@ use super::core::Core;
 use super::invocation::here;
 use super::plan::Fault;
 use super::switches::Switches;
-use crate::fake_store::{self, FakeStore, Faults};
+use crate::fake_store::FakeStore;
+
+pub use self::request::BetweenReads;
 
 /// See the module.
 pub struct SimStore {
     core: Arc<Core>,
     table: Arc<FakeStore>,
     switches: Switches,
-}
-
-/// Lets time pass between the two reads of a resolve that is no snapshot.
-pub struct BetweenReads(pub Arc<Core>);
-
-#[async_trait]
-impl Faults for BetweenReads {
-    async fn before(&self, operation: &'static str) -> fake_store::Fault {
-        if operation == "resolve.aliases" {
-            if self.0.pick(0..2) == 0 {
-                self.0.some_moments(None, 5_000).await;
-            }
-            self.0.before(operation, None, false).await;
-        }
-        fake_store::Fault::None
-    }
 }
 
 impl SimStore {
@@ -56,6 +43,11 @@ impl SimStore {
             table,
             switches,
         }
+    }
+
+    fn stored(&self, of: &ConversationId, id: &MessageId) -> Option<Event> {
+        self.table
+            .touch(|table| table.people.get(of)?.events.get(id)?.event.clone())
     }
 
     fn state(&self, of: &ConversationId) -> Option<State> {
@@ -137,6 +129,7 @@ impl Store for SimStore {
         self.core
             .witness(|witness| witness.looked(here(), looked_ms, clock));
         self.switches.peek(&mut peek);
+        self.switches.seal(&mut peek, |id| self.stored(of, id));
         Ok(peek)
     }
 
@@ -249,6 +242,27 @@ impl Store for SimStore {
             number(*written)
         };
         self.request("commit", Some(of), true, apply, see).await
+    }
+
+    async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError> {
+        self.read_calls(of, reply).await
+    }
+
+    async fn store_calls(
+        &self,
+        of: &ConversationId,
+        new: &NewCalls,
+    ) -> Result<Written, StoreError> {
+        self.write_calls(of, new).await
+    }
+
+    async fn store_result(
+        &self,
+        of: &ConversationId,
+        place: (ReplyId, u16),
+        result: &ToolResult,
+    ) -> Result<Written, StoreError> {
+        self.write_result(of, place, result).await
     }
 
     async fn mark_sending(

@@ -2,10 +2,23 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use recado::domain::{Call, Effect, Event, MessageId};
 use recado::ports::Peek;
 
 /// What the flow's own guards are called.
-pub const NAMES: &[&str] = &["outbox_first", "peek_again", "sweeper", "new_dedup", "hold"];
+pub const NAMES: &[&str] = &[
+    "outbox_first",
+    "peek_again",
+    "sweeper",
+    "new_dedup",
+    "hold",
+    "sealed_batch",
+    "sealed_less_what_is_closed",
+    "stored_calls",
+    "idempotency_key",
+    "unknown_not_repeated",
+    "writes_of_earlier_runs",
+];
 
 /// Which of them are left out.
 #[derive(Debug, Clone, Default)]
@@ -47,6 +60,34 @@ impl Switches {
             peek.outbox.clear();
             peek.pending.clear();
         }
+    }
+
+    /// What a look shows of a sealed batch: nothing of the seal, or all of its messages as if none were closed.
+    pub fn seal(&self, peek: &mut Peek, stored: impl Fn(&MessageId) -> Option<Event>) {
+        let Some(state) = &mut peek.state else { return };
+        if !self.holds("sealed_batch") {
+            state.sealed = None;
+        }
+        if let Some(sealed) = &state.sealed
+            && !self.holds("sealed_less_what_is_closed")
+        {
+            let is_there = |id: &MessageId| peek.pending.iter().any(|event| event.id == *id);
+            let closed = sealed.events.iter().filter(|id| !is_there(id));
+            let closed: Vec<Event> = closed.filter_map(stored).collect();
+            peek.pending.extend(closed);
+        }
+    }
+
+    /// What a run sees of the calls of earlier ones.
+    pub fn calls(&self, mut calls: Vec<Call>) -> Vec<Call> {
+        if !self.holds("stored_calls") {
+            calls.clear();
+        }
+        if !self.holds("writes_of_earlier_runs") {
+            let done = calls.iter_mut().filter(|call| call.result.is_some());
+            done.for_each(|call| call.effect = Effect::Read);
+        }
+        calls
     }
 
     /// An invocation has done something.

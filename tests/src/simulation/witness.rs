@@ -4,6 +4,7 @@
 //! The witness believes nothing that the flow says: it is told each request as the table applied it, and each text as
 //! the provider accepted it.
 
+mod calls;
 mod memory;
 mod replies;
 
@@ -66,6 +67,7 @@ pub struct Life {
     last_accepted: Option<ReplyId>,
     opted_out: Option<(OptOut, u64)>,
     summary: u64,
+    held_ms: Option<u64>,
     /// When its state was deleted, in true milliseconds.
     pub erased_ms: Option<u64>,
     /// The moment that its erasure is dated.
@@ -102,6 +104,8 @@ pub struct Witness {
     breaks: Vec<(Option<ConversationId>, u64)>,
     erasures: Vec<(Alias, Timestamp)>,
     panics: Vec<u64>,
+    seals: BTreeMap<ReplyId, calls::Sealing>,
+    effects: BTreeMap<(ConversationId, String), u32>,
     reads: BTreeMap<ReplyId, Read>,
     /// When each invocation looked at its conversation last, in true milliseconds and by its clock.
     looks: BTreeMap<u64, (u64, Timestamp)>,
@@ -122,6 +126,8 @@ impl Witness {
             breaks: Vec::new(),
             erasures: Vec::new(),
             panics: Vec::new(),
+            seals: BTreeMap::new(),
+            effects: BTreeMap::new(),
             reads: BTreeMap::new(),
             looks: BTreeMap::new(),
         }
@@ -181,6 +187,9 @@ impl Witness {
         };
         let (version, created_at) = (life.version, life.created_at);
         let (erased, was_out) = (life.erased_ms, life.opted_out.take());
+        if state.opt_out.is_some() || state.paused_until.is_some() {
+            life.held_ms = Some(now_ms);
+        }
         life.version = state.version;
         life.created_at = Some(state.created_at);
         life.opted_out = state.opt_out.clone().map(|opt_out| {

@@ -22,6 +22,7 @@ use super::provider::{SimMessenger, Status};
 use super::queue::SimTicks;
 use super::store::{BetweenReads, SimStore};
 use super::switches::{BLIND, Switches};
+use super::tools::SimTools;
 use crate::fake_chance::SeededChance;
 use crate::fake_store::FakeStore;
 use crate::fake_ticks::{COMPACTIONS, FakeTicks, TICKS};
@@ -36,9 +37,13 @@ impl Journal for SimJournal {
     fn note(&self, of: &ConversationId, step: &Step) {
         let core = &self.0;
         core.tell(Some(of), || format!("{step:?}"));
-        if let Step::Claimed { reply, batch } = step {
-            let clock = SimClock(Arc::clone(core)).now();
-            core.witness(|witness| witness.read(*reply, batch, core.true_ms(), clock));
+        match step {
+            Step::Claimed { reply, batch } => {
+                let clock = SimClock(Arc::clone(core)).now();
+                core.witness(|witness| witness.read(*reply, batch, core.true_ms(), clock));
+            }
+            Step::Superseded { reply } => core.witness(|witness| witness.dropped(of, *reply)),
+            _ => {}
         }
     }
 }
@@ -97,7 +102,12 @@ impl SimWorld {
                 Arc::clone(core),
                 Arc::clone(&table),
                 shared,
-                plan.model_ms_max,
+                plan,
+            )),
+            tools: Arc::new(SimTools::new(
+                Arc::clone(core),
+                plan.turns_with_tools > 0,
+                switches.clone(),
             )),
             messenger: Arc::new(SimMessenger::new(Arc::clone(core), statuses)),
             clock: Arc::new(SimClock(Arc::clone(core))),

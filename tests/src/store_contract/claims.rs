@@ -14,7 +14,6 @@ fn release(run: u64, epoch: u64) -> Release {
         attempts: 3,
         first_attempt_at: Some(at(60)),
         hold_until: Some(at(70)),
-        unseal: true,
         crashes: 2,
     }
 }
@@ -164,7 +163,6 @@ pub async fn a_release_sets_what_the_run_leaves_behind(bench: &dyn Bench) {
     let left = State {
         version: held.version + 1,
         lease: None,
-        sealed: None,
         attempts: 3,
         first_attempt_at: Some(at(60)),
         hold_until: Some(at(70)),
@@ -207,15 +205,11 @@ pub async fn a_repeated_release_is_done_and_changes_nothing(bench: &dyn Bench) {
     scene.is_unchanged(&before, "a repeat").await;
 }
 
-pub async fn a_release_that_does_not_unseal_keeps_the_seal(bench: &dyn Bench) {
+pub async fn a_release_keeps_the_seal(bench: &dyn Bench) {
     let scene = Scene::new(bench).await;
     let epoch = scene.claim(1).await;
     let held = scene.change(seal).await;
-    let keep = Release {
-        unseal: false,
-        ..release(1, epoch)
-    };
-    assert_eq!(end(&scene, &keep).await, Written::Done);
+    assert_eq!(end(&scene, &release(1, epoch)).await, Written::Done);
     assert_eq!(scene.state().await.sealed, held.sealed);
 }
 

@@ -49,6 +49,7 @@ fn compaction(from_version: Option<u64>) -> Fold {
         retired: Vec::new(),
         messages: vec![message("m1")],
         replies: Vec::new(),
+        calls: Vec::new(),
     }
 }
 
@@ -208,7 +209,6 @@ pub async fn no_update_brings_back_what_was_erased(bench: &dyn Bench) {
         attempts: 0,
         first_attempt_at: None,
         hold_until: None,
-        unseal: true,
         crashes: 0,
     };
     store

@@ -35,6 +35,7 @@ fn fold(version: u64) -> Fold {
         retired: Vec::new(),
         messages: Vec::new(),
         replies: Vec::new(),
+        calls: Vec::new(),
     }
 }
 

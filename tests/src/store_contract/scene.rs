@@ -205,6 +205,7 @@ impl<'a> Scene<'a> {
             epoch,
             reply: reply(n),
             answered: ids.iter().map(|id| message(id)).collect(),
+            calls: Vec::new(),
             last_inbound_at: at(10 + ids.len() as u64),
             cut_point: None,
             token_factor: None,

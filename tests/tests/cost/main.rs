@@ -65,7 +65,7 @@ async fn four_fragments_one_answer() {
         };
         tokio::join!(writing, bench.work(TICKS, A_WHILE));
     });
-    assert_eq!(counted.await, money::FOUR);
+    assert_eq!(Box::pin(counted).await, money::FOUR);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_superseded_run() {
         };
         tokio::join!(writing, bench.work(TICKS, A_WHILE));
     });
-    assert_eq!(counted.await, money::SUPERSEDED);
+    assert_eq!(Box::pin(counted).await, money::SUPERSEDED);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
+use recado::adapters::absent::NoTools;
 use recado::domain::{
     Address, Agent, AgentId, Alias, Bsuid, BusinessNumber, ContactId, Content, ConversationId,
     Hasher, Inbound, Kind, MessageId, ModelReply, Phone, Prompt, ProviderEvent, ReplyId, State,
@@ -51,6 +52,7 @@ impl Here {
             store: store.clone(),
             ticks: queue.clone(),
             models: Arc::new(Nobody),
+            tools: Arc::new(NoTools),
             messenger: Arc::new(Nobody),
             clock: clock.clone(),
             chance: Arc::new(Nobody),

@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 
 mod erasures;
 mod outbox;
+mod tools;
 mod turns;
 
 const ANA: &str = "5511900000001";

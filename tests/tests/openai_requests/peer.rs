@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 10] = [
     "model",
     "store",
     "input",
@@ -10,6 +10,9 @@ const FIELDS: [&str; 7] = [
     "safety_identifier",
     "prompt_cache_key",
     "text",
+    "tools",
+    "include",
+    "tool_choice",
 ];
 
 /// The first thing that is wrong with a request.
@@ -30,9 +33,11 @@ pub fn complaint(body: &Value) -> Option<&'static str> {
     let Some(input) = body["input"].as_array() else {
         return Some("no input");
     };
-    let mut roles = input
-        .iter()
-        .map(|item| item["role"].as_str().unwrap_or_default());
+    if let Some(complaint) = calls(input) {
+        return Some(complaint);
+    }
+    let messages = || input.iter().filter(|item| item["type"].is_null());
+    let mut roles = messages().map(|item| item["role"].as_str().unwrap_or_default());
     let rest: Vec<&str> = roles
         .by_ref()
         .skip_while(|role| *role == "developer")
@@ -44,9 +49,39 @@ pub fn complaint(body: &Value) -> Option<&'static str> {
     {
         return Some("roles that do not alternate from person to person");
     }
-    input
-        .iter()
-        .find_map(|item| content(&item["role"], &item["content"]))
+    messages().find_map(|item| content(&item["role"], &item["content"]))
+}
+
+/// Each call is followed by its output, and stands after words of the person.
+fn calls(input: &[Value]) -> Option<&'static str> {
+    let mut open = Vec::new();
+    let mut speaker = "";
+    for item in input {
+        match item["type"].as_str() {
+            Some("function_call") if speaker != "user" => return Some("a call of nobody's"),
+            Some("function_call") => {
+                let arguments = item["arguments"].as_str().unwrap_or_default();
+                if !serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object()) {
+                    return Some("arguments that are no object");
+                }
+                open.push(&item["call_id"]);
+            }
+            Some("function_call_output") => {
+                let at = open.iter().position(|id| **id == item["call_id"]);
+                let Some(at) = at else {
+                    return Some("an output without its call");
+                };
+                open.swap_remove(at);
+                if item["output"].as_str().is_none_or(str::is_empty) {
+                    return Some("an empty output");
+                }
+            }
+            Some(_) => return Some("an item of another kind"),
+            None if !open.is_empty() => return Some("a call without its output"),
+            None => speaker = item["role"].as_str().unwrap_or_default(),
+        }
+    }
+    (!open.is_empty()).then_some("a call without its output")
 }
 
 fn content(role: &Value, content: &Value) -> Option<&'static str> {

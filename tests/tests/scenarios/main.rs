@@ -6,6 +6,7 @@ use recado_tests::fake_world::FakeWorld;
 mod failures;
 mod outages;
 mod people;
+mod tools;
 mod turns;
 
 const ANA: &str = "5511900000001";

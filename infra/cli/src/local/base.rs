@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use recado::adapters::absent::NoTools;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::dynamo::DynamoStore;
@@ -81,6 +82,7 @@ impl Base {
             store: self.store.clone(),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
+            tools: Arc::new(NoTools),
             messenger,
             clock: Arc::new(SystemClock),
             chance: Arc::new(SystemChance),

@@ -32,32 +32,9 @@ pub fn step(step: &Step) -> Value {
         Step::Claimed { reply, batch } => {
             json!({ "step": "claimed", "reply": reply, "messages": batch })
         }
-        Step::ModelCalled {
-            model,
-            purpose,
-            usage,
-            took,
-        } => json!({
-            "step": "model_called",
-            "model": model,
-            "purpose": purpose_word(*purpose),
-            "input_tokens": usage.input(),
-            "cached_tokens": usage.input_cache_read,
-            "output_tokens": usage.output,
-            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        }),
-        Step::ModelFailed {
-            model,
-            purpose,
-            class,
-            reason,
-        } => json!({
-            "step": "model_failed",
-            "model": model,
-            "purpose": purpose_word(*purpose),
-            "class": error_class(*class),
-            "reason": reason,
-        }),
+        Step::ModelCalled { .. } | Step::ModelFailed { .. } | Step::ToolCalled { .. } => {
+            outside(step)
+        }
         Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
         Step::Committed {
             reply,
@@ -85,6 +62,53 @@ pub fn step(step: &Step) -> Value {
             json!({ "step": "compaction_refused", "reason": reason })
         }
         Step::Forgotten { items } => json!({ "step": "forgotten", "items": items }),
+    }
+}
+
+/// What models and tools did.
+fn outside(step: &Step) -> Value {
+    match step {
+        Step::ModelCalled {
+            model,
+            purpose,
+            usage,
+            took,
+        } => json!({
+            "step": "model_called",
+            "model": model,
+            "purpose": purpose_word(*purpose),
+            "input_tokens": usage.input(),
+            "cached_tokens": usage.input_cache_read,
+            "output_tokens": usage.output,
+            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }),
+        Step::ModelFailed {
+            model,
+            purpose,
+            class,
+            reason,
+        } => json!({
+            "step": "model_failed",
+            "model": model,
+            "purpose": purpose_word(*purpose),
+            "class": error_class(*class),
+            "reason": reason,
+        }),
+        Step::ToolCalled {
+            reply,
+            tool,
+            effect,
+            outcome,
+            took,
+        } => json!({
+            "step": "tool_called",
+            "reply": reply,
+            "tool": tool,
+            "effect": effect,
+            "outcome": outcome,
+            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        }),
+        _ => Value::Null,
     }
 }
 

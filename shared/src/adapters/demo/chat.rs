@@ -104,7 +104,7 @@ fn known_name(prompt: &Prompt) -> Option<String> {
     let now = prompt.last.iter().rev();
     let before = prompt.history.iter().rev().flat_map(|turn| match turn {
         Turn::User(blocks) => blocks.as_slice(),
-        Turn::Assistant(_) => &[],
+        Turn::Calls(_) | Turn::Assistant(_) => &[],
     });
     let said = now.chain(before).find_map(|text| patterns::name(text));
     let memory = prompt.memory.as_deref().unwrap_or_default();

@@ -15,6 +15,9 @@ fn asked(said: &[&str], memory: Option<String>, history: Vec<Turn>) -> String {
 
 fn prompt(said: &[&str], memory: Option<String>, history: Vec<Turn>) -> Prompt {
     Prompt {
+        tools: Vec::new(),
+        rounds: Vec::new(),
+        words_only: false,
         rules: Language::Portuguese.rules().to_owned(),
         persona: "p".to_owned(),
         memory,

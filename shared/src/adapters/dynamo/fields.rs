@@ -154,6 +154,11 @@ impl Build {
         Self(key).set(FORMAT, super::request::number(FORMAT_VERSION))
     }
 
+    /// Goes on with an item that was built before.
+    pub(super) fn of(item: Item) -> Self {
+        Self(item)
+    }
+
     pub(super) fn set(mut self, field: &str, value: AttributeValue) -> Self {
         self.0.insert(field.to_owned(), value);
         self

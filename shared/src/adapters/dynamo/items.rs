@@ -321,6 +321,7 @@ pub(super) fn kind_of(key: &str) -> &'static str {
         Ok(ItemKey::State) => "state",
         Ok(ItemKey::Event(_)) => "event",
         Ok(ItemKey::Reply(_)) => "reply",
+        Ok(ItemKey::Call(..)) => "call",
         Ok(ItemKey::Summary) => "summary",
         Ok(ItemKey::Fact(_)) => "fact",
         Err(_) => "item",

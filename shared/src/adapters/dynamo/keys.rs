@@ -54,6 +54,8 @@ pub(super) enum ItemKey {
     Event(MessageId),
     /// A reply of ours.
     Reply(ReplyId),
+    /// The n-th call of a reply's turn.
+    Call(ReplyId, u16),
     /// The running summary.
     Summary,
     /// A fact.
@@ -67,6 +69,7 @@ impl ItemKey {
             Self::State => "state".to_owned(),
             Self::Event(id) => format!("event#{id}"),
             Self::Reply(id) => format!("reply#{id}"),
+            Self::Call(reply, n) => format!("{}{n:02}", calls_of(*reply)),
             Self::Summary => "summary".to_owned(),
             Self::Fact(id) => format!("fact#{id}"),
         }
@@ -79,10 +82,20 @@ impl ItemKey {
             None if key == "summary" => Ok(Self::Summary),
             Some(("event", id)) => MessageId::parse(id).map(Self::Event),
             Some(("reply", id)) => ReplyId::parse(id).map(Self::Reply),
+            Some(("call", rest)) => {
+                let (reply, n) = rest.split_once('#').ok_or(NOT_A_KEY)?;
+                let n = n.parse().map_err(|_| NOT_A_KEY)?;
+                Ok(Self::Call(ReplyId::parse(reply)?, n))
+            }
             Some(("fact", id)) => FactId::parse(id).map(Self::Fact),
             _ => Err(NOT_A_KEY),
         }
     }
+}
+
+/// What the keys of a reply's calls begin with; they sort by number.
+pub(super) fn calls_of(reply: ReplyId) -> String {
+    format!("call#{reply}#")
 }
 
 /// A place within one turn.
@@ -92,6 +105,8 @@ pub(super) enum Place {
     Message(u16),
     /// What we said, after all messages.
     Answer,
+    /// The n-th call; it is told before the answer and read after it.
+    Call(u16),
 }
 
 /// A place in the index `live`; what is not live has none.
@@ -142,6 +157,7 @@ impl Slot {
             Self::Fact { said_at, id } => format!("5#fact#{:020}#{id}", said_at.ms()),
             Self::Turn(reply, Place::Message(n)) => format!("6#turn#{reply}#{n:05}"),
             Self::Turn(reply, Place::Answer) => format!("6#turn#{reply}#answer"),
+            Self::Turn(reply, Place::Call(n)) => format!("6#turn#{reply}#call#{n:05}"),
         }
     }
 
@@ -171,9 +187,12 @@ impl Slot {
             }
             (Some("6"), Some("turn"), Some(rest)) => {
                 let (reply, place) = rest.split_once('#').ok_or(NOT_A_KEY)?;
-                let place = match place {
-                    "answer" => Place::Answer,
-                    n => Place::Message(n.parse().map_err(|_| NOT_A_KEY)?),
+                let number = |n: &str| n.parse().map_err(|_| NOT_A_KEY);
+                let place = match place.split_once('#') {
+                    None if place == "answer" => Place::Answer,
+                    None => Place::Message(number(place)?),
+                    Some(("call", n)) => Place::Call(number(n)?),
+                    Some(_) => return Err(NOT_A_KEY),
                 };
                 Ok(Self::Turn(ReplyId::parse(reply)?, place))
             }
@@ -219,6 +238,7 @@ mod tests {
             (moment, fact).prop_map(|(said_at, id)| Slot::Fact { said_at, id }),
             (reply.clone(), any::<u16>())
                 .prop_map(|(reply, n)| Slot::Turn(reply, Place::Message(n))),
+            (reply.clone(), any::<u16>()).prop_map(|(reply, n)| Slot::Turn(reply, Place::Call(n))),
             reply.prop_map(|reply| Slot::Turn(reply, Place::Answer)),
         ]
     }
@@ -252,12 +272,13 @@ mod tests {
         }
 
         #[test]
-        fn a_sort_key_reads_back_as_itself(id in message_id(), ms in 0..1_u64 << 48, chance: u128) {
+        fn a_sort_key_reads_back_as_itself(id in message_id(), ms in 0..1_u64 << 48, chance: u128, n: u16) {
             for key in [
                 ItemKey::State,
                 ItemKey::Summary,
                 ItemKey::Event(id.clone()),
                 ItemKey::Reply(ReplyId::from_parts(ms, chance)),
+                ItemKey::Call(ReplyId::from_parts(ms, chance), n),
                 ItemKey::Fact(FactId::from_parts(ms, chance)),
             ] {
                 prop_assert_eq!(ItemKey::decode(&key.encode()), Ok(key));

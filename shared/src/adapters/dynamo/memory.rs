@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::DynamoStore;
+use super::calls::decode_call;
 use super::items::{
     decode_fact, decode_past, decode_reply, decode_summary, encode_fact, encode_summary, key_of,
 };
@@ -65,6 +66,10 @@ impl DynamoStore {
                     exchange.answer = Some(said.text);
                 }
             }
+            Some(Slot::Turn(reply, Place::Call(_))) => {
+                let call = self.or_aside(conversation, item, decode_call(item))?;
+                exchange(memory, reply).calls.extend(call);
+            }
             // Agenda and whatever else a later version keeps between summary and turns.
             _ => {}
         }
@@ -100,6 +105,12 @@ impl DynamoStore {
         statements.extend(messages.into_iter().map(|id| bare(conversation, id)));
         let replies: BTreeSet<_> = fold.replies.iter().copied().collect();
         statements.extend(replies.into_iter().map(|id| drop_reply(conversation, id)));
+        let calls: BTreeSet<_> = fold.calls.iter().copied().collect();
+        statements.extend(
+            calls.into_iter().map(|(reply, n)| {
+                Statement::delete(key_of(conversation, &ItemKey::Call(reply, n)))
+            }),
+        );
         self.transact("write a compaction", statements, None).await
     }
 }
@@ -113,6 +124,7 @@ fn exchange(memory: &mut Memory, reply: ReplyId) -> &mut Exchange {
         exchanges.push(Exchange {
             reply,
             messages: Vec::new(),
+            calls: Vec::new(),
             answer: None,
             kind: ReplyKind::Answer,
         });

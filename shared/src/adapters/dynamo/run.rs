@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::DynamoStore;
+use super::calls;
 use super::fields::Fields;
 use super::items::{
     decode_event, decode_reply, decode_state, encode_event, encode_reply, encode_state, key_of,
@@ -125,9 +126,6 @@ impl DynamoStore {
             set_or_remove(&mut set, &mut remove, field, moment.is_some());
             values.extend(moment.map(|moment| (format!(":{field}"), number(moment))));
         }
-        if release.unseal {
-            remove.push_str(", #sealed_reply, #sealed_events");
-        }
         let mut update = Statement::update(key_of(conversation, &ItemKey::State), set + &remove)
             .when("#epoch = :epoch AND #lease_run = :run")
             .with(":epoch", number(release.epoch))
@@ -218,6 +216,7 @@ impl DynamoStore {
                 .with(":slot", text(slot.encode())),
             );
         }
+        statements.extend(calls::committed(conversation, commit));
         // Tokens are known to the whole account, not to one table.
         let name = format!(
             "{}#{}#{}#{}",
@@ -252,6 +251,10 @@ impl DynamoStore {
     }
 }
 
+/// Whether the conversation is still the run's, and its person may be answered.
+pub(super) const FENCE: &str = "#epoch = :epoch AND #lease_run = :run AND attribute_not_exists(#opt_out_sent_at) \
+     AND (attribute_not_exists(#paused_until) OR #paused_until <= :now)";
+
 const STILL_PENDING: &str = "attribute_exists(#item) AND attribute_not_exists(#answered_by)";
 
 /// The state after a commit: the seal, the counts and the hold are gone, the lease stays until the reply is sent.
@@ -274,10 +277,7 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
         set.push_str(", #opt_out_sent_at = :stop_sent");
     }
     let mut update = Statement::update(key_of(conversation, &ItemKey::State), set + &remove)
-        .when(
-            "#epoch = :epoch AND #lease_run = :run AND attribute_not_exists(#opt_out_sent_at) \
-             AND (attribute_not_exists(#paused_until) OR #paused_until <= :now)",
-        )
+        .when(FENCE)
         .with(":epoch", number(commit.epoch))
         .with(":run", text(commit.run))
         .with(":now", number(commit.now))
@@ -315,7 +315,6 @@ fn is_released(state: &State, release: &Release) -> bool {
         && state.first_attempt_at == release.first_attempt_at
         && state.hold_until == release.hold_until
         && state.crashes == release.crashes
-        && !(release.unseal && state.sealed.is_some())
 }
 
 fn slot_of(item: &Item) -> Option<Slot> {

@@ -7,6 +7,7 @@ use reqwest::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::calls;
 use super::classify::{Failure, classify};
 use super::retry_after::{should_retry, wait};
 use crate::domain::{Finish, ModelReply, Usage};
@@ -20,7 +21,7 @@ struct Body {
     error: Option<Value>,
     incomplete_details: Option<Details>,
     #[serde(default)]
-    output: Vec<Item>,
+    output: Vec<Value>,
     usage: Option<Value>,
     model: Option<String>,
 }
@@ -78,30 +79,40 @@ fn read(status: u16, bytes: &[u8]) -> Result<ModelReply, Failure> {
             error.get("error").unwrap_or(&Value::Null),
         ));
     }
-    let body: Body = serde_json::from_slice(bytes).map_err(|_| {
-        Failure::new(
-            ModelErrorClass::Transient,
-            "status 200 without a readable body",
-        )
-    })?;
+    let body: Body = serde_json::from_slice(bytes).map_err(|_| unreadable())?;
     if let Some(error) = body.error.as_ref().filter(|error| !error.is_null()) {
         return Err(classify(None, error));
     }
     let finish = finish(&body)?;
-    let (text, refused) = words(&body.output);
+    let items = body.output.iter().map(Item::deserialize);
+    let items: Vec<Item> = items.collect::<Result<_, _>>().map_err(|_| unreadable())?;
+    let (text, refused) = words(&items);
     if refused {
         return Err(Failure::new(ModelErrorClass::Refusal, "the model declined"));
     }
-    if is_blank(&text) {
+    let (calls, carried) = calls::read(body.output);
+    if finish == Finish::Cut && !calls.is_empty() {
+        return Err(Failure::new(ModelErrorClass::Cut, "a call was cut"));
+    }
+    if is_blank(&text) && calls.is_empty() {
         // Completed without a word: all was spent on thinking, as good as cut.
         return Err(Failure::new(ModelErrorClass::Cut, "no words in the answer"));
     }
     Ok(ModelReply {
         text,
+        calls,
+        carried,
         finish,
         usage: body.usage.as_ref().map(usage).unwrap_or_default(),
         model: body.model.unwrap_or_else(|| "unnamed".to_owned()),
     })
+}
+
+fn unreadable() -> Failure {
+    Failure::new(
+        ModelErrorClass::Transient,
+        "status 200 without a readable body",
+    )
 }
 
 /// How the answer ended, by the body's own status.

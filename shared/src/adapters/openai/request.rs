@@ -5,8 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::{Output, Prompt, Turn};
+use crate::domain::{AnsweredCall, Output, Prompt, Round, Tool, Turn};
 use crate::policy::prompt::text::is_blank;
+use crate::policy::tools::words;
 
 /// The API refuses less.
 const OUTPUT_TOKENS_MIN: u32 = 16;
@@ -27,12 +28,17 @@ pub fn encode(model: &str, prompt: &Prompt, cache_marks: bool) -> Value {
     for turn in &prompt.history {
         match turn {
             Turn::User(blocks) => push(&mut input, "user", &parts(blocks)),
+            Turn::Calls(calls) => input.extend(calls.iter().flat_map(pair)),
             Turn::Assistant(text) if is_blank(text) => {}
             Turn::Assistant(text) => input.push(json!({"role": "assistant", "content": text})),
         }
     }
     let last = parts(prompt.last.iter().chain(&prompt.notes));
     push(&mut input, "user", &last);
+    prompt
+        .rounds
+        .iter()
+        .for_each(|round| push_round(&mut input, round));
 
     let mut body = Map::new();
     body.insert("model".to_owned(), model.into());
@@ -53,7 +59,58 @@ pub fn encode(model: &str, prompt: &Prompt, cache_marks: bool) -> Value {
         let format = json!({"type": "json_schema", "name": name, "schema": schema, "strict": true});
         body.insert("text".to_owned(), json!({"format": format}));
     }
+    if !prompt.tools.is_empty() {
+        let tools: Vec<Value> = prompt.tools.iter().map(function).collect();
+        body.insert("tools".to_owned(), tools.into());
+        // What the model thought comes back to it with the results; nothing of it is kept by anyone.
+        let include = json!(["reasoning.encrypted_content"]);
+        body.insert("include".to_owned(), include);
+        if prompt.words_only {
+            body.insert("tool_choice".to_owned(), "none".into());
+        }
+    }
     body.into()
+}
+
+/// Schemas come from agent files: they need not keep to the strict subset.
+fn function(tool: &Tool) -> Value {
+    json!({
+        "type": "function",
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "strict": false,
+    })
+}
+
+/// Without the ids the provider gave its items, so that it asks for none of the thoughts that led to them.
+fn pair(answered: &AnsweredCall) -> [Value; 2] {
+    let call = &answered.call;
+    let asked = json!({
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.tool,
+        "arguments": call.arguments,
+    });
+    [asked, output(answered)]
+}
+
+fn output(answered: &AnsweredCall) -> Value {
+    json!({
+        "type": "function_call_output",
+        "call_id": answered.call.id,
+        "output": words(&answered.result),
+    })
+}
+
+/// What the provider gave goes back whole and in order, thoughts before their calls; the results follow.
+fn push_round(input: &mut Vec<Value>, round: &Round) {
+    if round.carried.is_empty() {
+        input.extend(round.calls.iter().flat_map(pair));
+    } else {
+        input.extend(round.carried.iter().cloned());
+        input.extend(round.calls.iter().map(output));
+    }
 }
 
 /// One part per text; the API refuses blank ones.

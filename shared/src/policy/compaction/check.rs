@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::gate::{folded, is_small_talk, refuses};
 use super::schema::{Answer, Op, Operation};
-use super::{OPERATIONS_MAX, Plan, request};
+use super::{Plan, request};
 use crate::domain::memory::Fold;
 use crate::domain::{
     Agent, Exchange, Fact, FactId, Memory, MessageId, PastMessage, Summary, Timestamp,
@@ -97,6 +97,10 @@ pub fn check(
             .filter(|exchange| has_reply(exchange))
             .map(|exchange| exchange.reply)
             .collect(),
+        calls: span
+            .iter()
+            .flat_map(|exchange| exchange.calls.iter().map(|call| (exchange.reply, call.n)))
+            .collect(),
     })
 }
 
@@ -148,6 +152,7 @@ fn first_sentences(text: &str, words_max: usize) -> String {
 struct Changes<'a> {
     known: Vec<(String, &'a Fact)>,
     sources: Vec<(String, &'a PastMessage)>,
+    operations_max: usize,
     chars_max: usize,
     /// Folded texts of facts that hold: what a duplicate is found by.
     texts: BTreeSet<String>,
@@ -161,6 +166,7 @@ impl<'a> Changes<'a> {
         Self {
             known: request::known_facts(memory),
             sources: request::sources(memory, plan),
+            operations_max: plan.operations_max(),
             chars_max: agent.compaction.fact_chars_max,
             texts: memory.facts.iter().map(|fact| folded(&fact.text)).collect(),
             touched: BTreeSet::new(),
@@ -171,7 +177,7 @@ impl<'a> Changes<'a> {
 
     /// Applies one operation, or leaves it out where it breaks a rule.
     fn apply(&mut self, operation: Operation, new_id: &mut dyn FnMut() -> FactId) {
-        if self.written.len() + self.retired.len() == OPERATIONS_MAX {
+        if self.written.len() + self.retired.len() == self.operations_max {
             return;
         }
         let Some((sources, said_at)) = self.cited(&operation.source_ids) else {

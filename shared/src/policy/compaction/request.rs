@@ -8,6 +8,7 @@ use crate::domain::{Agent, Fact, Memory, Output, PastMessage, Prompt, Timestamp}
 use crate::policy::prompt::calendar;
 use crate::policy::prompt::language::Language;
 use crate::policy::prompt::text::{head, is_blank, quoted};
+use crate::policy::tools;
 
 /// Facts that are shown to the model, the newest where there are more.
 const FACTS_SHOWN_MAX: usize = 100;
@@ -41,12 +42,15 @@ pub fn prompt(agent: &Agent, memory: &Memory, plan: &Plan, person_key: &str) -> 
     let words = words(Language::of(agent));
     let rules = agent.compaction;
     Prompt {
+        tools: Vec::new(),
         rules: words.rules.to_owned(),
         persona: (words.task)(rules.summary_words_max, rules.fact_chars_max),
         memory: Some(known(agent, memory, &words)),
         history: Vec::new(),
         last: vec![transcript(agent, memory, plan, &words)],
         notes: Vec::new(),
+        rounds: Vec::new(),
+        words_only: false,
         output: Output::Json {
             name: schema::NAME,
             schema: schema::schema(),
@@ -106,6 +110,13 @@ fn transcript(agent: &Agent, memory: &Memory, plan: &Plan, words: &Words) -> Str
                 lines.push(line(&alias, message.sent_at, words.person, &message.text));
             }
         }
+        for call in &exchange.calls {
+            let pair = call.answered();
+            let at = Timestamp::from_ms(exchange.reply.made_at_ms());
+            let (tool, asked) = (&pair.call.tool, pair.call.arguments.as_str());
+            let text = format!("{tool} {asked}: {}", tools::words(&pair.result));
+            lines.push(line(&format!("t{number}"), at, words.tool, &text));
+        }
         if let Some(answer) = exchange.answer.as_deref().filter(|text| !is_blank(text)) {
             let at = Timestamp::from_ms(exchange.reply.made_at_ms());
             lines.push(line(&format!("r{number}"), at, words.assistant, answer));
@@ -122,6 +133,7 @@ struct Words {
     none: &'static str,
     person: &'static str,
     assistant: &'static str,
+    tool: &'static str,
 }
 
 const fn words(language: Language) -> Words {
@@ -136,6 +148,7 @@ const fn words(language: Language) -> Words {
             none: "nada ainda",
             person: "pessoa",
             assistant: "assistente",
+            tool: "ferramenta",
         },
         Language::Spanish => Words {
             rules: RULES_ES,
@@ -147,6 +160,7 @@ const fn words(language: Language) -> Words {
             none: "nada todavía",
             person: "persona",
             assistant: "asistente",
+            tool: "herramienta",
         },
         Language::English => Words {
             rules: RULES_EN,
@@ -158,6 +172,7 @@ const fn words(language: Language) -> Words {
             none: "nothing yet",
             person: "person",
             assistant: "assistant",
+            tool: "tool",
         },
     }
 }

@@ -115,6 +115,7 @@ proptest! {
         // A turn joined from several messages is still that many messages.
         let messages: usize = selected.history.iter().map(|turn| match turn {
             Turn::User(blocks) => blocks.len(),
+            Turn::Calls(_) => 0,
             Turn::Assistant(_) => 1,
         }).sum();
         prop_assert!(messages <= limit.messages_max);

@@ -69,6 +69,7 @@ pub fn exchange(number: u64, said: &[&str], answer: Option<&str>) -> Exchange {
     Exchange {
         reply: reply(number),
         messages: said.iter().enumerate().map(message).collect(),
+        calls: Vec::new(),
         answer: answer.map(str::to_owned),
         kind: ReplyKind::Answer,
     }

@@ -20,6 +20,9 @@ pub enum Flaw {
     /// Two turns of one side in a row; the last turn counts as the person's.
     #[error("two turns of the same side in a row")]
     NotAlternating,
+    /// Calls that stand anywhere but between the person and the agent, or none of them.
+    #[error("calls out of their place")]
+    Calls,
     /// Nothing to answer.
     #[error("no last turn")]
     NoLastTurn,
@@ -37,23 +40,38 @@ pub fn validate(prompt: &Prompt) -> Result<(), Flaw> {
         .iter()
         .try_for_each(|text| seen("memory", text))?;
     let mut agent_spoke_last = true;
+    let mut called = false;
     for (at, turn) in prompt.history.iter().enumerate() {
+        if let Turn::Calls(calls) = turn {
+            if agent_spoke_last || called || calls.is_empty() {
+                return Err(Flaw::Calls);
+            }
+            called = true;
+            continue;
+        }
         let is_agent = matches!(turn, Turn::Assistant(_));
         if at == 0 && is_agent {
             return Err(Flaw::BeginsWithAgent);
         }
+        if called && !is_agent {
+            return Err(Flaw::Calls);
+        }
         if is_agent == agent_spoke_last {
             return Err(Flaw::NotAlternating);
         }
-        agent_spoke_last = is_agent;
+        (agent_spoke_last, called) = (is_agent, false);
         match turn {
             Turn::User(blocks) if blocks.is_empty() => return Err(Flaw::EmptyTurn),
             Turn::User(blocks) => blocks.iter().try_for_each(|text| seen("block", text))?,
             Turn::Assistant(text) => seen("answer", text)?,
+            Turn::Calls(_) => {}
         }
     }
     if !agent_spoke_last {
         return Err(Flaw::NotAlternating);
+    }
+    if prompt.rounds.iter().any(|round| round.calls.is_empty()) {
+        return Err(Flaw::Calls);
     }
     if prompt.last.is_empty() {
         return Err(Flaw::NoLastTurn);
@@ -101,16 +119,46 @@ mod tests {
 
     fn prompt(history: Vec<Turn>, last: &[&str]) -> Prompt {
         Prompt {
+            tools: Vec::new(),
             rules: "rules".to_owned(),
             persona: "persona".to_owned(),
             memory: None,
             history,
             last: last.iter().map(|text| (*text).to_owned()).collect(),
             notes: Vec::new(),
+            rounds: Vec::new(),
+            words_only: false,
             output: Output::Text,
             output_tokens_max: 100,
             person_key: "key".to_owned(),
         }
+    }
+
+    fn calls() -> Turn {
+        use crate::domain::{AnsweredCall, Arguments, CallId, ToolCall, ToolName, ToolResult};
+        let call = ToolCall {
+            id: CallId::parse("c").unwrap(),
+            tool: ToolName::parse("hours").unwrap(),
+            arguments: Arguments::none(),
+        };
+        let result = ToolResult::Unknown;
+        Turn::Calls(vec![AnsweredCall { call, result }])
+    }
+
+    #[test]
+    fn calls_stand_between_the_person_and_the_agent() {
+        let of = |history| validate(&prompt(history, &["oi"]));
+        assert_eq!(of(vec![user("a"), calls(), agent("b")]), Ok(()));
+        for history in [
+            vec![calls(), agent("b")],
+            vec![user("a"), agent("b"), calls()],
+            vec![user("a"), calls(), user("b"), agent("c")],
+            vec![user("a"), calls(), calls(), agent("c")],
+            vec![user("a"), Turn::Calls(Vec::new()), agent("c")],
+        ] {
+            assert_eq!(of(history), Err(Flaw::Calls));
+        }
+        assert_eq!(of(vec![user("a"), calls()]), Err(Flaw::NotAlternating));
     }
 
     #[test]

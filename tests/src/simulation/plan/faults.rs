@@ -115,6 +115,22 @@ faults! {
     CompactionDoubled = "compaction job doubled",
     /// A kind of message that is kept and not answered.
     Unsupported = "unsupported kind",
+    /// A model asks for a tool that is not there, with arguments that are none, or for the same again.
+    BadCall = "bad tool call",
+    /// A tool does what it is asked, and its answer is lost.
+    ToolTimedOut = "tool timed out after the effect",
+    /// A tool does not do what it is asked, and no answer comes.
+    ToolLost = "tool timed out before the effect",
+    /// A tool refuses.
+    ToolRefuses = "tool refuses",
+}
+
+impl Fault {
+    /// Whether only a schedule with tools can have it.
+    fn is_of_tools(self) -> bool {
+        use Fault::{BadCall, ToolLost, ToolRefuses, ToolTimedOut};
+        matches!(self, BadCall | ToolTimedOut | ToolLost | ToolRefuses)
+    }
 }
 
 /// Which faults a schedule may have.
@@ -135,13 +151,23 @@ impl Swarm {
         Self(self.0 & !(1 << fault as u64))
     }
 
+    /// With faults of tools as well.
+    pub(super) fn draw_tools(mut self, dice: &mut StdRng) -> Self {
+        for fault in Fault::ALL.iter().filter(|fault| fault.is_of_tools()) {
+            if dice.random_bool(0.4) {
+                self = self.with(*fault);
+            }
+        }
+        self
+    }
+
     pub(super) fn draw(dice: &mut StdRng) -> Self {
         if dice.random_ratio(1, 20) {
             return Self(0);
         }
         let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
         let mut swarm = Self(0);
-        for fault in Fault::ALL {
+        for fault in Fault::ALL.iter().filter(|fault| !fault.is_of_tools()) {
             if dice.random_bool(share) {
                 swarm = swarm.with(*fault);
             }

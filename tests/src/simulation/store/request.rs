@@ -1,10 +1,31 @@
 //! One request to the table: the way there, the request itself with whatever the witness makes of it, and the way back.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use recado::domain::ConversationId;
 use recado::error::StoreError;
 
 use super::SimStore;
+use crate::fake_store::{self, Faults};
+use crate::simulation::core::Core;
 use crate::simulation::requests::Fate;
+
+/// Lets time pass between the two reads of a resolve that is no snapshot.
+pub struct BetweenReads(pub Arc<Core>);
+
+#[async_trait]
+impl Faults for BetweenReads {
+    async fn before(&self, operation: &'static str) -> fake_store::Fault {
+        if operation == "resolve.aliases" {
+            if self.0.pick(0..2) == 0 {
+                self.0.some_moments(None, 5_000).await;
+            }
+            self.0.before(operation, None, false).await;
+        }
+        fake_store::Fault::None
+    }
+}
 
 impl SimStore {
     /// One request: the way there, the request itself with whatever the witness makes of it, and the way back.

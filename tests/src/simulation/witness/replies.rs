@@ -61,6 +61,9 @@ impl Witness {
                 format!("{reply} was committed"),
             );
         }
+        if commit.reply.kind != ReplyKind::OptOut {
+            self.keeps_the_seal(of, commit);
+        }
         let oldest = self.answers(of, commit, now_ms);
         match commit.reply.kind {
             ReplyKind::Answer => self.was_due(of, commit, here),
@@ -107,7 +110,7 @@ impl Witness {
     }
 
     /// An answer is not begun within the window, unless at the ceiling or with a full batch; and it holds all that its run
-    /// saw before the commit, unless past the ceiling.
+    /// saw before the commit, unless past the ceiling or after a write.
     fn was_due(&mut self, of: &ConversationId, commit: &Commit, here: u64) {
         let reply = commit.reply.id;
         let Some(read) = self.reads.remove(&reply) else {
@@ -146,7 +149,9 @@ impl Witness {
             );
             self.find("nobody is answered within their window", of, detail);
         }
-        if let Some(id) = ignored.filter(|_| !past) {
+        // What a tool wrote is answered for, whatever is said meanwhile.
+        let wrote = self.seals.contains_key(&reply);
+        if let Some(id) = ignored.filter(|_| !past && !wrote) {
             let detail = format!("{reply} ignores {id}, which its run saw");
             self.find(
                 "a newer message is waited for until the ceiling",

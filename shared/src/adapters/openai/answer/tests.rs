@@ -45,6 +45,18 @@ fn an_answer_is_its_output_texts_joined() {
 }
 
 #[test]
+fn calls_are_an_answer_without_words() {
+    let call = json!({"type": "function_call", "call_id": "c1", "name": "book", "arguments": "{}"});
+    let reply = decoded(200, &body("completed", &json!([call]))).unwrap();
+    assert_eq!((reply.text.as_str(), reply.calls.len()), ("", 1));
+    let both = json!([said("Um momento."), call]);
+    let reply = decoded(200, &body("completed", &both)).unwrap();
+    assert_eq!((reply.text.as_str(), reply.calls.len()), ("Um momento.", 1));
+    let cut = decoded(200, &incomplete("max_output_tokens", &json!([call])));
+    assert_eq!(cut.unwrap_err().class, Cut, "a cut call is not made");
+}
+
+#[test]
 fn usage_is_read_into_disjoint_buckets() {
     let mut body = body("completed", &json!([said("oi")]));
     body["usage"] = json!({

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::policy::compaction::{TRANSACTION_ITEMS_MAX, plan};
+use crate::policy::compaction::{OPERATIONS_MAX, TRANSACTION_ITEMS_MAX, plan};
 use crate::policy::context::tests::{agent, at, budget, exchange, fact, memory, reply};
 
 const OLD: &str = "Ana quer marcar consulta.";

@@ -1,0 +1,143 @@
+//! The calls in an answer, and the items that have to go back with their results.
+//!
+//! Invariant: every call has an id of its own, and what goes back is nothing that the provider would refuse: a call
+//! keeps its thoughts, or all thoughts are left out.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::domain::{Arguments, AskedCall, CallId, ToolName};
+
+/// The calls of an answer's output, in order, and the output as it goes back; empty where the calls alone say it all.
+pub(super) fn read(output: Vec<Value>) -> (Vec<AskedCall>, Vec<Value>) {
+    let (mut calls, mut carried) = (Vec::new(), Vec::new());
+    let mut taken = BTreeSet::new();
+    for mut item in output {
+        if item["type"] == "function_call" {
+            let call = call(&item, calls.len(), &mut taken);
+            mend(&mut item, &call);
+            calls.push(call);
+        }
+        carried.push(item);
+    }
+    if calls.is_empty() || !goes_back(&carried) {
+        carried.clear();
+    }
+    (calls, carried)
+}
+
+/// Thoughts that are not kept by the provider can only go back encrypted. Without thoughts there is nothing to carry.
+fn goes_back(items: &[Value]) -> bool {
+    let mut thoughts = items
+        .iter()
+        .filter(|item| item["type"] == "reasoning")
+        .peekable();
+    thoughts.peek().is_some() && thoughts.all(|thought| thought["encrypted_content"].is_string())
+}
+
+fn call(item: &Value, n: usize, taken: &mut BTreeSet<CallId>) -> AskedCall {
+    let given = item["call_id"]
+        .as_str()
+        .and_then(|id| CallId::parse(id).ok());
+    let id = given.filter(|id| !taken.contains(id));
+    let id = id.unwrap_or_else(|| own_id(n, taken));
+    taken.insert(id.clone());
+    let arguments = match &item["arguments"] {
+        Value::String(text) => text.clone(),
+        // Servers that imitate the API may give the object itself.
+        other => other.to_string(),
+    };
+    AskedCall {
+        id,
+        tool: item["name"].as_str().unwrap_or_default().to_owned(),
+        arguments,
+    }
+}
+
+/// For a call that came without an id, or with another one's.
+fn own_id(n: usize, taken: &BTreeSet<CallId>) -> CallId {
+    let mut ids = (n..).filter_map(|n| CallId::parse(format!("call_{n}")).ok());
+    ids.find(|id| !taken.contains(id))
+        .unwrap_or_else(|| unreachable!("there are enough numbers"))
+}
+
+/// A call that was not well made goes back as one that is.
+fn mend(item: &mut Value, call: &AskedCall) {
+    item["call_id"] = json!(call.id);
+    if Arguments::parse(&call.arguments).is_none() || !item["arguments"].is_string() {
+        let arguments = Arguments::parse(&call.arguments).unwrap_or_else(Arguments::none);
+        item["arguments"] = json!(arguments);
+    }
+    if ToolName::parse(call.tool.as_str()).is_err() {
+        item["name"] = json!("unnamed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thought(encrypted: bool) -> Value {
+        let mut thought = json!({"type": "reasoning", "id": "rs_1", "summary": []});
+        if encrypted {
+            thought["encrypted_content"] = json!("gAAA");
+        }
+        thought
+    }
+
+    fn called(id: &Value, name: &str, arguments: &Value) -> Value {
+        json!({"type": "function_call", "id": "fc_1", "call_id": id, "name": name, "arguments": arguments})
+    }
+
+    #[test]
+    fn thoughts_go_back_with_their_calls_or_not_at_all() {
+        let call = called(&json!("c1"), "book", &json!("{\"a\":1}"));
+        let (calls, carried) = read(vec![thought(true), call.clone()]);
+        assert_eq!(carried, [thought(true), call.clone()], "as they came");
+        assert_eq!(
+            (calls[0].tool.as_str(), calls[0].id.as_str()),
+            ("book", "c1")
+        );
+        for output in [vec![thought(false), call.clone()], vec![call]] {
+            let (calls, carried) = read(output);
+            assert!(calls.len() == 1 && carried.is_empty());
+        }
+        assert_eq!(read(vec![thought(true)]), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_call_that_is_not_well_made_goes_back_as_one_that_is() {
+        let output = vec![
+            thought(true),
+            called(&json!("c1"), "book", &json!("{\"a\":")),
+            called(&json!("c1"), "a b", &json!({"a": 1})),
+            called(&json!(null), "book", &json!(7)),
+        ];
+        let (calls, carried) = read(output);
+        let ids: Vec<&str> = calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids, ["c1", "call_1", "call_2"], "each has its own");
+        assert_eq!(
+            calls[0].arguments, "{\"a\":",
+            "the flow tells the model what was wrong"
+        );
+        let sent: Vec<_> = carried[1..]
+            .iter()
+            .map(|item| {
+                (
+                    item["call_id"].as_str(),
+                    item["name"].as_str(),
+                    item["arguments"].as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            sent,
+            [
+                (Some("c1"), Some("book"), Some("{}")),
+                (Some("call_1"), Some("unnamed"), Some("{\"a\":1}")),
+                (Some("call_2"), Some("book"), Some("{}")),
+            ]
+        );
+    }
+}

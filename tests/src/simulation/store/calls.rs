@@ -1,0 +1,66 @@
+//! Tool calls on their way to the table.
+
+use recado::domain::{Call, ConversationId, ReplyId, ToolResult};
+use recado::error::StoreError;
+use recado::ports::{NewCalls, Store as _, Written};
+
+use super::{SimStore, ids, number};
+
+impl SimStore {
+    pub(super) async fn read_calls(
+        &self,
+        of: &ConversationId,
+        reply: ReplyId,
+    ) -> Result<Vec<Call>, StoreError> {
+        let apply = self.table.calls(of, reply);
+        let see = |calls: &Vec<Call>| calls.len() as u64;
+        let calls = self.request("calls", Some(of), false, apply, see).await?;
+        Ok(self.switches.calls(calls))
+    }
+
+    pub(super) async fn write_calls(
+        &self,
+        of: &ConversationId,
+        new: &NewCalls,
+    ) -> Result<Written, StoreError> {
+        let apply = async {
+            let before = self.state(of);
+            let written = self.table.store_calls(of, new).await?;
+            if written == Written::Done {
+                let now = self.core.true_ms();
+                self.core
+                    .witness(|witness| witness.calls(of, new, before.as_ref(), now));
+            }
+            Ok(written)
+        };
+        let see = |written: &Written| {
+            self.told(of, || {
+                let seal = new.seal.as_ref().map(|seal| ids(&seal.events));
+                let numbers: Vec<_> = new.calls.iter().map(|call| call.n).collect();
+                let reply = new.reply;
+                format!("calls {numbers:?} of {reply}, seal {seal:?}: {written:?}")
+            });
+            number(*written)
+        };
+        self.request("store_calls", Some(of), true, apply, see)
+            .await
+    }
+
+    pub(super) async fn write_result(
+        &self,
+        of: &ConversationId,
+        place: (ReplyId, u16),
+        result: &ToolResult,
+    ) -> Result<Written, StoreError> {
+        let apply = self.table.store_result(of, place, result);
+        let see = |written: &Written| {
+            self.told(of, || {
+                let (reply, n) = place;
+                format!("result of {reply}#{n}, {result:?}: {written:?}")
+            });
+            number(*written)
+        };
+        self.request("store_result", Some(of), true, apply, see)
+            .await
+    }
+}
