@@ -30,7 +30,7 @@ fn first() -> Prompt {
 
 fn fold() -> Prompt {
     let (agent, memory) = (clinic(), backlog());
-    let plan = compaction::plan(&memory, &agent.compaction).unwrap();
+    let plan = compaction::plan(&memory, &agent.compaction, 0).unwrap();
     compaction::prompt(&agent, &memory, &plan, "person-key")
 }
 

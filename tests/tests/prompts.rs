@@ -46,7 +46,7 @@ fn over_budget_the_window_is_cut() {
 #[test]
 fn a_compaction() {
     let (agent, memory) = (clinic(), backlog());
-    let plan = compaction::plan(&memory, &agent.compaction).unwrap();
+    let plan = compaction::plan(&memory, &agent.compaction, 0).unwrap();
     assert_eq!(plan.through, reply(300));
     let prompt = compaction::prompt(&agent, &memory, &plan, "person-key");
     assert_eq!(prompt::validate(&prompt), Ok(()));
@@ -66,7 +66,7 @@ fn spanish_and_english_agents() {
         let prompt = answer(&agent, &Memory::default(), &said, &state(Some(0)), 24 * 60);
         assert_json_snapshot!(format!("answer_{language}"), prompt);
         let memory = backlog();
-        let plan = compaction::plan(&memory, &agent.compaction).unwrap();
+        let plan = compaction::plan(&memory, &agent.compaction, 0).unwrap();
         let prompt = compaction::prompt(&agent, &memory, &plan, "person-key");
         assert_json_snapshot!(format!("compaction_{language}"), prompt);
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{FlowError, World};
+use super::{FlowError, World, look};
 use crate::domain::{ConversationId, FactId, Prompt, Purpose, Step, Timestamp};
 use crate::error::ModelError;
-use crate::policy::compaction;
+use crate::policy::{compaction, context};
 use crate::ports::Written;
 
 /// What must be left for the transaction after the model.
@@ -33,8 +33,13 @@ pub async fn compact(
         return Ok(Compacted::Done);
     };
     for _ in 0..FOLDS_MAX {
+        let peek = look::peek(world, conversation, 1).await?;
+        let Some(state) = peek.state else {
+            return Ok(Compacted::Done);
+        };
         let memory = world.store.load(conversation).await?;
-        let Some(plan) = compaction::plan(&memory, &agent.compaction) else {
+        let outgrown = context::outgrown(&agent, &memory, &state);
+        let Some(plan) = compaction::plan(&memory, &agent.compaction, outgrown) else {
             return Ok(Compacted::Done);
         };
         let person = world.hasher.conversation(conversation);

@@ -267,7 +267,7 @@ async fn work(
         return Ok(Work::Fenced);
     };
     let delivery = deliver::deliver(world, visit, agent, claimed.run, &[reply]).await?;
-    if thought.live_items >= agent.compaction.trigger
+    if thought.compaction_is_due
         && let Err(error) = world.ticks.compact(&visit.conversation).await
     {
         // The next turn asks again.

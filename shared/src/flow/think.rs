@@ -8,12 +8,13 @@ use super::process::Visit;
 use super::run::Claimed;
 use super::{FlowError, World, watch};
 use crate::domain::{
-    Agent, Batch, Call, Memory, ModelReply, Prompt, Purpose, ReplyId, Step, Timestamp,
+    Agent, Batch, Call, Exchange, Memory, ModelReply, PastMessage, Prompt, Purpose, ReplyId,
+    ReplyKind, Step, Timestamp,
 };
 use crate::error::{ModelError, ModelErrorClass, StoreError};
-use crate::policy::context::{self, Question};
+use crate::policy::context::{self, Question, Selected};
 use crate::policy::prompt::text::is_blank;
-use crate::policy::{prompt, tokens};
+use crate::policy::{compaction, prompt, tokens};
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
@@ -43,8 +44,8 @@ pub struct Thought {
     pub cut_point: Option<ReplyId>,
     /// What was learnt about the model's tokens.
     pub token_factor: Option<(String, f64)>,
-    /// Live messages of either side once this is committed; zero where memory was not read.
-    pub live_items: usize,
+    /// Whether old turns have to become memory once this is committed.
+    pub compaction_is_due: bool,
 }
 
 impl Thought {
@@ -55,7 +56,7 @@ impl Thought {
             calls,
             cut_point: None,
             token_factor: None,
-            live_items: 0,
+            compaction_is_due: false,
         }
     }
 }
@@ -161,11 +162,11 @@ async fn ask(
             }
             Ok(reply) => {
                 return Ok(Asked::Answer(Thought {
+                    compaction_is_due: compaction_is_due(task, memory, &selected, &reply.text),
                     token_factor: learnt(&agent, claimed, &prompt, &reply),
                     text: reply.text,
                     calls: acts.calls.clone(),
                     cut_point: selected.cut_point,
-                    live_items: memory.items() + batch.events().len() + 1,
                 }));
             }
             Err(error) => error,
@@ -177,6 +178,28 @@ async fn ask(
         }
         tried_again = true;
     }
+}
+
+/// Whether something has to be compacted once `text` is committed as the answer.
+fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text: &str) -> bool {
+    let agent = task.agent;
+    let said = task.batch.events().iter().map(|event| PastMessage {
+        id: event.id.clone(),
+        sent_at: event.sent_at,
+        text: event.text().unwrap_or_default().to_owned(),
+    });
+    let mut after = memory.clone();
+    after.exchanges.push(Exchange {
+        reply: task.claimed.reply,
+        messages: said.collect(),
+        calls: Vec::new(),
+        answer: Some(text.to_owned()),
+        kind: ReplyKind::Answer,
+    });
+    let mut state = task.claimed.state.clone();
+    state.cut_point = selected.cut_point.or(state.cut_point);
+    let outgrown = context::outgrown(agent, &after, &state);
+    compaction::plan(&after, &agent.compaction, outgrown).is_some()
 }
 
 /// What this call taught about the model's tokens; nothing where the provider did not count.

@@ -1,7 +1,8 @@
 //! When and how old turns become memory: which prefix goes, what the model is asked, and what of its answer is kept.
 //!
-//! Invariant: the newest [`CompactionRules::keep`] messages and the newest exchange never go; one compaction is one
-//! prefix that fits one transaction; nothing reaches the memory that the code has not checked.
+//! Invariant: of what a prompt can hold, the newest [`CompactionRules::keep`] messages and the newest exchange never go,
+//! and what it cannot hold does go; one compaction is one prefix that fits one transaction; nothing reaches the memory
+//! that the code has not checked.
 
 pub mod check;
 mod gate;
@@ -48,25 +49,24 @@ impl Plan {
     }
 }
 
-/// Whether enough messages wait.
-pub fn is_due(memory: &Memory, rules: &CompactionRules) -> bool {
-    memory.items() >= rules.trigger
-}
-
-/// The prefix that goes now; `None` where it is not due or no whole exchange can go.
-pub fn plan(memory: &Memory, rules: &CompactionRules) -> Option<Plan> {
-    if !is_due(memory, rules) {
-        return None;
-    }
-    let (_, candidates) = memory.exchanges.split_last()?;
-    let spare = memory.items().saturating_sub(rules.keep);
+/// The prefix that goes now; `None` where it is not due or no whole exchange can go. `outgrown` exchanges go in any case:
+/// no prompt will hold them for long (see [`context::outgrown`](crate::policy::context::outgrown)).
+pub fn plan(memory: &Memory, rules: &CompactionRules, outgrown: usize) -> Option<Plan> {
+    let is_due = memory.items() >= rules.trigger;
+    let spare = if is_due {
+        memory.items().saturating_sub(rules.keep)
+    } else {
+        0
+    };
+    let newest = memory.exchanges.len().checked_sub(1)?;
+    let candidates = &memory.exchanges[..newest.max(outgrown).min(newest + 1)];
     let mut plan = None;
     let (mut items, mut stored) = (0, 0);
     for (at, exchange) in candidates.iter().enumerate() {
         items += exchange.items();
         stored += exchange.stored();
         // The fullest turn of all, with its calls, goes alone.
-        if items > spare || (stored > SPAN_ITEMS_MAX && at > 0) {
+        if (items > spare && at >= outgrown) || (stored > SPAN_ITEMS_MAX && at > 0) {
             break;
         }
         plan = Some(Plan {
@@ -127,14 +127,49 @@ mod tests {
             ("alone it stays", vec![81], None),
             ("a full batch goes", vec![81, 20], Some((1, 81))),
         ] {
-            let plan = plan(&of(&sizes), &RULES);
+            let plan = plan(&of(&sizes), &RULES, 0);
             assert_eq!(
                 plan.map(|plan| (plan.exchanges, plan.items)),
                 gone,
                 "{label}"
             );
         }
-        assert_eq!(plan(&of(&[2; 20]), &RULES).unwrap().through, reply(10));
+        assert_eq!(plan(&of(&[2; 20]), &RULES, 0).unwrap().through, reply(10));
+    }
+
+    #[test]
+    fn what_no_prompt_holds_goes_before_there_are_many() {
+        for (label, sizes, outgrown, gone) in [
+            ("few but long ones", vec![2; 6], 4, Some((4, 8))),
+            (
+                "and more where there are many too",
+                vec![2; 20],
+                4,
+                Some((10, 20)),
+            ),
+            (
+                "a full batch before one question",
+                vec![72, 2],
+                1,
+                Some((1, 72)),
+            ),
+            (
+                "the newest too, where it never fits",
+                vec![5],
+                1,
+                Some((1, 5)),
+            ),
+            ("a prefix at a time", vec![50, 50, 2], 2, Some((1, 50))),
+            ("more than there is", vec![2], 9, Some((1, 2))),
+            ("nothing there", vec![], 3, None),
+        ] {
+            let plan = plan(&of(&sizes), &RULES, outgrown);
+            assert_eq!(
+                plan.map(|plan| (plan.exchanges, plan.items)),
+                gone,
+                "{label}"
+            );
+        }
     }
 
     proptest! {
@@ -142,7 +177,7 @@ mod tests {
         fn enough_stays_and_one_transaction_holds_it(sizes in vec(1_usize..82, 1..80), keep in 0_usize..60, more in 1_usize..60) {
             let rules = CompactionRules { trigger: keep + more, keep, ..RULES };
             let memory = of(&sizes);
-            if let Some(plan) = plan(&memory, &rules) {
+            if let Some(plan) = plan(&memory, &rules, 0) {
                 prop_assert!(memory.items() - plan.items >= keep);
                 prop_assert!(plan.exchanges < memory.exchanges.len());
                 prop_assert!(plan.stored + plan.operations_max() + 2 <= TRANSACTION_ITEMS_MAX);

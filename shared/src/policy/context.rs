@@ -10,8 +10,10 @@
 
 mod exchanges;
 mod newest;
+mod outgrown;
 
 use exchanges::Unit;
+pub use outgrown::outgrown;
 
 use super::prompt::memory_block;
 use super::tokens;
@@ -81,12 +83,15 @@ pub fn select(question: Question<'_>) -> Selected {
     );
 
     let newest = newest::fitted(batch, allowance.max(newest::TOKENS_MIN));
+    // The number of messages limits what is older than these: a burst of seventy is one thought.
     let mut room = Room {
         tokens: allowance.saturating_sub(newest.tokens),
-        messages: agent.budget.messages_max,
+        messages: usize::MAX,
     };
     let older_end = units.len().saturating_sub(EXCHANGES_FIRST);
     let mut first = room.take_newest(&units, older_end);
+    let taken: usize = units[first..].iter().map(|unit| unit.messages).sum();
+    room.messages = agent.budget.messages_max.saturating_sub(taken);
     let (summary, facts, block_tokens) = remembered(agent, memory, room.tokens);
     room.tokens -= block_tokens;
     let mut cut_point = state.cut_point;

@@ -4,6 +4,7 @@ use recado_tests::fake_clock::FIRST_DAY;
 use recado_tests::fake_world::FakeWorld;
 
 mod failures;
+mod memory;
 mod outages;
 mod people;
 mod tools;

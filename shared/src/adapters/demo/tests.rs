@@ -174,7 +174,7 @@ fn plain_sentences_are_found() {
 
 fn folded(memory: &Memory) -> crate::domain::memory::Fold {
     let agent = agent(budget(3000));
-    let plan = plan(memory, &agent.compaction).unwrap();
+    let plan = plan(memory, &agent.compaction, 0).unwrap();
     let prompt = compaction_prompt(&agent, memory, &plan, "k");
     let text = answer(&prompt).text;
     let mut made = 0;
@@ -276,7 +276,7 @@ proptest! {
         let mut memory = backlog(&said);
         memory.summary = summary.map(|text| Summary { version: 1, text, through: reply(0), written_at: at(0) });
         let agent = agent(budget(3000));
-        let plan = plan(&memory, &agent.compaction).unwrap();
+        let plan = plan(&memory, &agent.compaction, 0).unwrap();
         let text = answer(&compaction_prompt(&agent, &memory, &plan, "k")).text;
         let fold = check(&agent, &memory, &plan, &text, at(900), &mut || FactId::from_parts(at(900).ms(), 1));
         // Words of small talk inside the person's own message may still refuse it; nothing else may.

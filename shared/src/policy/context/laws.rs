@@ -112,8 +112,9 @@ proptest! {
         let limit = case.agent.budget;
         prop_assert!(selected.tokens <= limit.history_tokens_max.max(least));
         prop_assert!(selected.facts.len() <= limit.facts_max);
-        // A turn joined from several messages is still that many messages.
-        let messages: usize = selected.history.iter().map(|turn| match turn {
+        // A turn joined from several messages is still that many messages; the last two exchanges have no limit of number.
+        let free = selected.history.len().saturating_sub(2 * EXCHANGES_FIRST);
+        let messages: usize = selected.history[..free].iter().map(|turn| match turn {
             Turn::User(blocks) => blocks.len(),
             Turn::Calls(_) => 0,
             Turn::Assistant(_) => 1,

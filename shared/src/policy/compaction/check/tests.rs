@@ -28,7 +28,7 @@ fn before() -> Memory {
 
 fn checked_as(memory: &Memory, json_text: &str) -> Result<Fold, Refusal> {
     let agent = agent(budget(3000));
-    let plan = plan(memory, &agent.compaction).unwrap();
+    let plan = plan(memory, &agent.compaction, 0).unwrap();
     let mut made = 0;
     let mut new_id = || {
         made += 1;
