@@ -15,9 +15,6 @@ use crate::policy::context::{self, Question};
 use crate::policy::supersede::{self, Watch};
 use crate::policy::{prompt, tokens};
 
-/// How often a run looks whether it is still wanted.
-const WATCH_EVERY: Duration = Duration::from_secs(1);
-
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
 
@@ -57,8 +54,8 @@ pub enum Watched {
     Lost,
 }
 
-/// Reads memory, selects the context and asks the model, looking every second whether the answer is still wanted,
-/// and once more at the end.
+/// Reads memory, selects the context and asks the model, looking every second (and just before the ceiling) whether the
+/// answer is still wanted, and once more at the end.
 pub async fn think(
     world: &World,
     visit: &Visit,
@@ -87,7 +84,7 @@ pub async fn think(
     Ok(look.unwrap_or(Watched::Thought(thought)))
 }
 
-/// Looks every second; ends only where the run is no longer wanted.
+/// Looks when the policy says; ends only where the run is no longer wanted.
 async fn watch(
     world: &World,
     visit: &Visit,
@@ -96,7 +93,9 @@ async fn watch(
     batch: &Batch,
 ) -> Watched {
     loop {
-        world.clock.sleep(WATCH_EVERY).await;
+        let now = world.now();
+        let next = supersede::next_look(batch, agent, now);
+        world.clock.sleep(next.since(now)).await;
         if let Some(end) = look(world, visit, agent, claimed, batch).await {
             return end;
         }
