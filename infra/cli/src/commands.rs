@@ -1,5 +1,6 @@
 //! The commands and what each is given. Exit codes: 0 done, 1 it failed or a check found mistakes, 2 wrong arguments.
 
+mod bench;
 mod run;
 
 use std::error::Error;
@@ -25,6 +26,7 @@ use crate::local::{self, ChannelName, LocalRun, Options, Secrets};
 use crate::say::{self, Burst};
 use crate::watch::Watch;
 use crate::{client, forget};
+use bench::BenchCommand;
 use run::RunArguments;
 
 /// Any failure that ends a command.
@@ -58,6 +60,11 @@ enum Command {
     Forget(ForgetArguments),
     /// Serve the local AWS alone: DynamoDB and SQS on one port.
     Aws(AwsArguments),
+    /// Measure the policies on a virtual clock.
+    Bench {
+        #[command(subcommand)]
+        command: BenchCommand,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -125,6 +132,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         } => check(&file),
         Command::Forget(arguments) => forget(arguments).await,
         Command::Aws(arguments) => serve_aws(arguments).await,
+        Command::Bench { command } => bench::bench(command),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The operator's program, as a library: the local AWS, the phone and the commands.
 
 pub mod aws;
+pub mod bench;
 pub mod client;
 pub mod commands;
 pub mod dynamo;

@@ -83,8 +83,8 @@ pub async fn plain(task: Task<'_>, text: &str) -> Result<Thought, FlowError> {
     Ok(Thought::plain(text, calls))
 }
 
-/// Reads memory, selects the context and converses with the model, until it answers in words. Every second, and once more
-/// at the end, it is looked whether the answer is still wanted.
+/// Reads memory, selects the context and converses with the model, until it answers in words. Every second, just before
+/// the ceiling, and once more at the end, it is looked whether the answer is still wanted.
 pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
     let memory = task.world.store.load(&task.visit.conversation).await?;
     // Boxed, for most runs have no calls and need not carry their size.

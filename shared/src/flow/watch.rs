@@ -1,7 +1,6 @@
-//! The watch beside a run: every second a look whether its answer is still wanted.
+//! The watch beside a run: every second, and just before the ceiling, a look whether its answer is still wanted.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use futures_util::future::{Either, select};
 
@@ -9,9 +8,6 @@ use super::look;
 use super::process::PENDING_MAX;
 use super::think::{Task, Watched};
 use crate::policy::supersede::{self, Watch};
-
-/// How often a run looks whether it is still wanted.
-const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// Work with the watch beside it: what it gave, or why it was dropped. Never around a write.
 pub async fn beside<T>(
@@ -26,10 +22,12 @@ pub async fn beside<T>(
     }
 }
 
-/// Looks every second; ends only where the run is no longer wanted.
+/// Looks when the policy says; ends only where the run is no longer wanted.
 async fn watch(task: Task<'_>, wrote: bool) -> Watched {
     loop {
-        task.world.clock.sleep(WATCH_EVERY).await;
+        let now = task.world.now();
+        let next = supersede::next_look(task.batch, task.agent, now);
+        task.world.clock.sleep(next.since(now)).await;
         if let Some(end) = once(task, wrote).await {
             return end;
         }

@@ -3,9 +3,17 @@
 //! Invariant: a run is dropped only while nothing was written by a tool and the ceiling has not passed, so the
 //! ceiling bounds how often a thought starts anew.
 
+use std::time::Duration;
+
 use super::opt_out;
 use crate::domain::{Agent, Batch, RunId, Timestamp};
 use crate::ports::Peek;
+
+/// How often a run looks whether it is still wanted.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The last look that can still drop a run comes this long before the ceiling: the look itself takes a while.
+const BEFORE_CEILING: Duration = Duration::from_millis(100);
 
 /// What a look at the conversation means for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,13 +44,7 @@ pub fn decide(
     if state.is_paused(now) || state.opt_out.is_some() {
         return Watch::Superseded;
     }
-    let first = batch
-        .events()
-        .iter()
-        .map(|event| event.arrived_at)
-        .min()
-        .unwrap_or(now);
-    let past_ceiling = now >= first.plus(agent.timing.ceiling);
+    let past_ceiling = now >= ceiling(batch, agent, now);
     // A full batch always leaves others behind; they are the next turn, not a correction of this one.
     let is_full = batch.events().len() >= Batch::MAX;
     let newer = || peek.pending.iter().filter(|event| !batch.holds(&event.id));
@@ -61,6 +63,25 @@ pub fn decide(
     } else {
         Watch::GoOn
     }
+}
+
+/// When a run looks next, having looked (or begun) at `now`: a second later, and once just before the ceiling. Without
+/// that one, a message of the last second before the ceiling would be seen only when no call may be dropped for it any
+/// more, and the answer would ignore it.
+pub fn next_look(batch: &Batch, agent: &Agent, now: Timestamp) -> Timestamp {
+    let regular = now.plus(LOOK_EVERY);
+    let last_chance = ceiling(batch, agent, now).minus(BEFORE_CEILING);
+    if now < last_chance {
+        regular.min(last_chance)
+    } else {
+        regular
+    }
+}
+
+/// From here on a run over `batch` is not dropped for a newer message.
+fn ceiling(batch: &Batch, agent: &Agent, now: Timestamp) -> Timestamp {
+    let arrivals = batch.events().iter().map(|event| event.arrived_at);
+    arrivals.min().unwrap_or(now).plus(agent.timing.ceiling)
 }
 
 #[cfg(test)]
@@ -143,6 +164,29 @@ mod tests {
         ] {
             assert_eq!(watched, right, "{label}");
         }
+    }
+
+    #[test]
+    fn it_looks_every_second_and_once_just_before_the_ceiling() {
+        let batch = Batch::from_pending(vec![said(1, 3_000), said(0, 0)]);
+        for (label, now, next) in [
+            ("far from the ceiling", 5_000, 6_000),
+            ("the look after this one is the last chance", 18_900, 19_900),
+            ("less than a second to it", 19_400, 19_900),
+            ("a ms to it", 19_899, 19_900),
+            ("after it every second again", 19_900, 20_900),
+            ("past the ceiling", 20_000, 21_000),
+        ] {
+            assert_eq!(
+                next_look(&batch, &agent::sample(), at(now)),
+                at(next),
+                "{label}"
+            );
+        }
+        let mut impatient = agent::sample();
+        impatient.timing.ceiling = Duration::from_millis(50);
+        let next = next_look(&batch, &impatient, at(0));
+        assert_eq!(next, at(1_000), "a ceiling shorter than the margin");
     }
 
     #[test]

@@ -146,6 +146,27 @@ async fn past_the_ceiling_the_answer_goes_out_and_the_newer_message_gets_its_own
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_message_of_the_last_second_before_the_ceiling_is_still_part_of_the_answer() {
+    let world = FakeWorld::start();
+    world
+        .model
+        .usually(Behaviour::Answer(Duration::from_secs(6)));
+    // The run begins at 18.2 s; a second after its first look the ceiling has passed.
+    for gap_ms in [4_000, 4_500, 4_700, 6_300] {
+        world.say(ANA, "mais").await;
+        world.pass(Duration::from_millis(gap_ms)).await;
+    }
+    world.say(ANA, "e isto").await;
+    world.pass_s(60).await;
+    assert_eq!(
+        answers(&world),
+        ["ouvi: mais / mais / mais / mais / e isto"]
+    );
+    // At the ceiling all the same: 20 s, the model's 6 s, and the send.
+    assert_eq!(sent_after_ms(&world, 0), 26_100);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_flood_is_answered_in_batches_of_eighty() {
     let world = FakeWorld::start();
     for n in 0..170 {
