@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::deliver::{self, Delivery};
-use super::look;
 use super::run::{self, RunEnd};
 use super::{FlowError, World};
+use super::{lease, look};
 use crate::domain::{Agent, Batch, ConversationId, HoldReason, ReplyKind, Step, Timestamp};
 use crate::error::StoreError;
 use crate::policy::debounce::{self, Decision};
@@ -165,7 +165,7 @@ async fn deliver_outbox(
     agent: &Agent,
     peek: &Peek,
 ) -> Result<Next, FlowError> {
-    let Some(claimed) = run::claim(world, visit, peek, None).await? else {
+    let Some(claimed) = lease::claim(world, visit, peek, None).await? else {
         return Ok(Next::ClaimLost);
     };
     let delivery = deliver::deliver(world, visit, agent, claimed.run, &peek.outbox).await;
@@ -176,11 +176,11 @@ async fn deliver_outbox(
             .hold_until
             .filter(|until| *until > world.now()),
     };
-    run::release(
+    lease::release(
         world,
         visit,
         &claimed,
-        run::keep_attempts(&claimed, hold_until),
+        lease::keep_attempts(&claimed, hold_until),
     )
     .await?;
     Ok(match delivery? {

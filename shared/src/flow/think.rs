@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::act::{self, Acts};
+use super::lease::Claimed;
 use super::process::Visit;
-use super::run::Claimed;
 use super::{FlowError, World, watch};
 use crate::domain::{
     Agent, Batch, Call, Exchange, Memory, ModelReply, PastMessage, Prompt, Purpose, ReplyId,
