@@ -16,6 +16,10 @@ mod bursts;
 mod harness;
 #[path = "process/kills.rs"]
 mod kills;
+#[path = "process/ledger.rs"]
+mod ledger;
+#[path = "process/load.rs"]
+mod load;
 #[path = "process/memory.rs"]
 mod memory;
 #[path = "process/meta.rs"]
