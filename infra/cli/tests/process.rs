@@ -12,6 +12,8 @@
 
 #[path = "process/bursts.rs"]
 mod bursts;
+#[path = "process/figures.rs"]
+mod figures;
 #[path = "process/harness.rs"]
 mod harness;
 #[path = "process/kills.rs"]

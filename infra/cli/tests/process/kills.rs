@@ -1,32 +1,38 @@
 //! `kill -9` again and again at any moment, under a steady load: what was taken with a 2xx is answered once.
 //!
-//! One installation lives through all of it. After some kills the load pauses: then everything comes to rest, is
-//! counted, and the process is stopped and started once more. `RECADO_KILLS` sets how many kills,
-//! `RECADO_KILLS_RATE` how many messages a second, `RECADO_KILLS_SEED` what chance makes of it.
+//! One installation lives through all of it. After some kills the load pauses: then everything comes to rest and is
+//! counted. One more kill falls while few people write, after which all of them are answered soon. `RECADO_KILLS`
+//! sets how many kills, `RECADO_KILLS_RATE` how many messages a second, `RECADO_KILLS_SEED` what chance makes of it.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
-use crate::harness::{MACHINE, Place, until};
+use crate::figures::{Figures, now_ms};
+use crate::harness::{Instance, MACHINE, Place, until};
 use crate::ledger::{Received, Table};
 use crate::load::{APP_SECRET, ID_START, Load, PHONE_START, TEXT_START, Written};
 
-/// Without `RECADO_KILLS`: what is seen within a minute.
-const KILLS: usize = 5;
+/// Without `RECADO_KILLS`: what is seen within a minute or so.
+const KILLS: usize = 12;
 const PER_SECOND: usize = 50;
 /// Each of them begins a new thought every quarter of a minute or so.
 const PEOPLE: usize = 300;
-/// Then the load pauses.
-const KILLS_IN_A_ROW: usize = 5;
+/// Then the load pauses; the last of them falls while few write.
+const KILLS_IN_A_ROW: usize = 6;
 /// From the start to the kill, in milliseconds: in the start itself, in the first second, or anywhere in a life.
 const LIVES_MS: [std::ops::Range<u64>; 4] = [0..400, 400..1_500, 1_500..8_000, 1_500..8_000];
 /// A process with more waiting than so many seconds of load lives on until it is less.
 const BACKLOG_S: usize = 8;
-/// From the last start until nothing waits.
-const AT_REST_WITHIN: Duration = Duration::from_secs(10);
+/// When few write: so many messages a second, for so many milliseconds before the kill. That is spread evenly over
+/// the window, the model call, the commit, the send and the statuses.
+const FEW_A_SECOND: usize = 4;
+const FEW_FOR_MS: (u64, u64) = (300, 7_000);
+/// From the start after that to the last answer.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+/// However much waits and however busy the machine is.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 fn setting<T: std::str::FromStr>(name: &str, usual: T) -> T {
@@ -40,19 +46,23 @@ fn setting<T: std::str::FromStr>(name: &str, usual: T) -> T {
 async fn after_kills_at_any_moment_under_load_every_accepted_message_is_answered_once() {
     let kills = setting("RECADO_KILLS", KILLS);
     let seed = setting("RECADO_KILLS_SEED", u64::from(std::process::id()));
-    println!("seed {seed}: RECADO_KILLS_SEED={seed} RECADO_KILLS={kills} does much the same again");
+    let per_second = setting("RECADO_KILLS_RATE", PER_SECOND);
+    println!("RECADO_KILLS_SEED={seed} RECADO_KILLS={kills} does much the same again");
     let _machine = MACHINE.lock().await;
-    let mut chaos = Chaos::new(setting("RECADO_KILLS_RATE", PER_SECOND), seed);
-    let mut left = kills;
-    while left > 0 {
-        chaos.load.turn(true);
-        for _ in 0..left.min(KILLS_IN_A_ROW) {
+    let mut chaos = Chaos::new(per_second, seed);
+    let rows = kills.div_ceil(KILLS_IN_A_ROW);
+    for row in 0..rows {
+        let in_row = (kills - row * KILLS_IN_A_ROW).min(KILLS_IN_A_ROW);
+        chaos.load.write(per_second);
+        for _ in 1..in_row {
             chaos.live_and_be_killed().await;
         }
-        left = left.saturating_sub(KILLS_IN_A_ROW);
-        chaos.load.turn(false);
-        chaos.come_to_rest().await;
-        chaos.tell();
+        chaos.load.write(0);
+        let instance = chaos.come_to_rest(false).await;
+        chaos.be_killed_among_few(instance, row, rows).await;
+        let instance = chaos.come_to_rest(true).await;
+        chaos.stop(instance).await;
+        println!("{}", chaos.figures);
     }
     chaos.check_everything().await;
 }
@@ -64,10 +74,7 @@ struct Chaos {
     backlog_max: usize,
     received: Received,
     chance: StdRng,
-    begun: Instant,
-    kills: usize,
-    /// From a quiet start to the last answer, for each person that one was owed.
-    rests: Vec<Duration>,
+    figures: Figures,
     /// Sends that a kill cut off, with whether the phone had the reply.
     cut_off: BTreeMap<String, bool>,
 }
@@ -80,12 +87,10 @@ impl Chaos {
         Self {
             received: Received::of(&place.data()),
             place,
-            load: Load::new(per_second, PEOPLE, seed),
+            load: Load::new(PEOPLE, seed),
             backlog_max: per_second * BACKLOG_S,
             chance: StdRng::seed_from_u64(seed),
-            begun: Instant::now(),
-            kills: 0,
-            rests: Vec::new(),
+            figures: Figures::new(),
             cut_off: BTreeMap::new(),
         }
     }
@@ -105,17 +110,29 @@ impl Chaos {
         });
         assert!(
             caught_up.await.is_some(),
-            "the load is too much for this machine"
+            "the load is too much for this machine: see RECADO_KILLS_RATE"
         );
         check_log(&running.kill().await);
-        self.kills += 1;
-        // Only sometimes: who reads the table mends its file, and the process is to do that by itself, too.
-        if self.chance.random_bool(0.5) && self.place.data().join("recado.db").exists() {
-            self.note_cut_off().await;
-        }
+        self.note_kill().await;
     }
 
-    async fn note_cut_off(&mut self) {
+    async fn be_killed_among_few(&mut self, instance: Instance, row: usize, rows: usize) {
+        let (shortest, spread) = FEW_FOR_MS;
+        let place = u64::try_from(row).unwrap() * spread / u64::try_from(rows).unwrap();
+        self.load.write(FEW_A_SECOND);
+        tokio::time::sleep(Duration::from_millis(shortest + place)).await;
+        check_log(&instance.running.kill().await);
+        self.load.write(0);
+        self.note_kill().await;
+    }
+
+    /// Looks at what the kill has cut off; only sometimes, for who reads the table mends its file, and the process is
+    /// to do that by itself, too.
+    async fn note_kill(&mut self) {
+        self.figures.kills += 1;
+        if self.chance.random_bool(0.5) || !self.place.data().join("recado.db").exists() {
+            return;
+        }
         let unrest = Table::unrest(&self.place.data()).await;
         self.received.read_on();
         for (reply, status) in unrest.replies {
@@ -124,6 +141,8 @@ impl Chaos {
                 self.cut_off.insert(reply, phone_has_it);
             }
         }
+        self.figures.cut_off = self.cut_off.len();
+        self.figures.phone_had = self.cut_off.values().filter(|has| **has).count();
     }
 
     /// Texts that were taken and are in no answer yet.
@@ -136,10 +155,10 @@ impl Chaos {
         written
     }
 
-    /// Nobody writes: the process starts, everything is answered, and nothing is left when it stops.
-    async fn come_to_rest(&mut self) {
+    /// Nobody writes: the process starts, and everything is answered.
+    async fn come_to_rest(&mut self, after_few: bool) -> Instance {
         let started_ms = now_ms();
-        let answered_before = self.received.newest.clone();
+        let before = self.received.newest.clone();
         let instance = self.place.run().await;
         self.load.aim_at(&instance.url);
         let at_rest = until(PATIENCE, || {
@@ -149,6 +168,23 @@ impl Chaos {
         let is_at_rest = at_rest.await.is_some();
         let left = self.waiting().len();
         assert!(is_at_rest, "{left} wait: {}", instance.running.printed());
+        for (phone, at) in &self.received.newest {
+            if before.get(phone) == Some(at) || *at < started_ms {
+                continue;
+            }
+            let took = Duration::from_millis(at - started_ms);
+            if after_few {
+                assert!(took <= ANSWERED_WITHIN, "answered only after {took:?}");
+                self.figures.rests_of_few.push(took);
+            } else {
+                self.figures.rests.push(took);
+            }
+        }
+        instance
+    }
+
+    /// Ctrl-C, after which nothing is left to do.
+    async fn stop(&mut self, instance: Instance) {
         // The last statuses, and what is written after a send.
         tokio::time::sleep(Duration::from_millis(1_500)).await;
         check_log(&instance.stop().await);
@@ -159,48 +195,16 @@ impl Chaos {
             unrest.events
         );
         assert!(unrest.replies.is_empty(), "not sent: {:?}", unrest.replies);
-        for (phone, at) in &self.received.newest {
-            if answered_before.get(phone) != Some(at) && *at > started_ms {
-                self.rests.push(Duration::from_millis(at - started_ms));
-            }
-        }
-    }
-
-    fn tell(&mut self) {
-        self.rests.sort();
-        let rest = |share: f64| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                clippy::cast_precision_loss,
-                reason = "a place in a list"
-            )]
-            let place = (self.rests.len().saturating_sub(1) as f64 * share) as usize;
-            self.rests.get(place).copied().unwrap_or_default()
-        };
-        let written = self.load.written();
-        let (doubled, repeated) = self.load.repeats();
-        let phone_had = self.cut_off.values().filter(|has| **has).count();
-        println!(
-            "{} kills in {:.0?}; {} messages ({doubled} bodies came twice, {repeated} tries got no 2xx), {} replies; \
-             {} sends cut off ({phone_had} of them the phone had); at rest after the last start p50 {:.1?}, p95 {:.1?}, max {:.1?}",
-            self.kills,
-            self.begun.elapsed(),
-            written.len(),
-            self.received.replies.len(),
-            self.cut_off.len(),
-            rest(0.5),
-            rest(0.95),
-            rest(1.0),
-        );
+        self.figures.messages = self.load.written().len();
+        (self.figures.doubled, self.figures.repeated) = self.load.repeats();
+        self.figures.replies = self.received.replies.len();
     }
 
     /// Every message that was taken is in the answered set of one reply, which the phone has once.
     async fn check_everything(&mut self) {
         let table = Table::read(&self.place.data()).await;
-        let written = self.load.written();
         let (mut lost, mut doubled, mut pictures) = (Vec::new(), Vec::new(), 0);
-        for one in &written {
+        for one in self.load.written() {
             let answered_by = table.events.get(&one.id).cloned().flatten();
             let holding = self.received.words.get(&one.word);
             match answered_by.as_deref() {
@@ -208,29 +212,21 @@ impl Chaos {
                     pictures += 1;
                 }
                 Some(reply) if holding.is_some_and(|some| some.contains(reply)) => {}
-                _ => lost.push((&one.id, answered_by)),
+                _ => lost.push((one.id.clone(), answered_by)),
             }
             if holding.is_some_and(|some| some.len() > 1) {
-                doubled.push((&one.id, holding));
+                doubled.push((one.id, holding));
             }
         }
-        let twice = self
-            .received
-            .replies
-            .iter()
-            .filter(|(_, count)| **count > 1);
-        let twice: Vec<_> = twice.collect();
+        let received = &self.received.replies;
+        let twice: Vec<_> = received.iter().filter(|(_, count)| **count > 1).collect();
         let not_sent = table.replies.iter().filter(|(_, status)| *status != "sent");
         let not_sent: Vec<_> = not_sent.collect();
         let unresolved = self.cut_off.keys();
-        let unresolved = unresolved.filter(|reply| !self.received.replies.contains_key(*reply));
+        let unresolved = unresolved.filter(|reply| !received.contains_key(*reply));
         let unresolved: Vec<_> = unresolved.collect();
         println!(
-            "{} kills, {} messages ({pictures} of them pictures, closed), {} replies, {} doubled, {} lost, \
-             {} of {} unknown outcomes resolved",
-            self.kills,
-            written.len(),
-            self.received.replies.len(),
+            "{} doubled, {} lost, {pictures} pictures closed, {} of {} unknown outcomes resolved",
             doubled.len() + twice.len(),
             lost.len(),
             self.cut_off.len() - unresolved.len(),
@@ -241,14 +237,7 @@ impl Chaos {
         assert!(twice.is_empty(), "sent twice: {twice:?}");
         assert!(not_sent.is_empty(), "not sent: {not_sent:?}");
         assert!(unresolved.is_empty(), "unknown: {unresolved:?}");
-        let slowest = self.rests.last().copied().unwrap_or_default();
-        assert!(slowest <= AT_REST_WITHIN, "at rest only after {slowest:?}");
     }
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    u64::try_from(now.as_millis()).unwrap()
 }
 
 /// No panic, no phone, no words, no provider's id.

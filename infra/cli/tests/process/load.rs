@@ -2,7 +2,7 @@
 //! them doubled, and each again and again under the same id until it is answered with 2xx.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -57,7 +57,7 @@ pub struct Load {
 struct Shared {
     http: Client,
     url: watch::Sender<String>,
-    is_on: AtomicBool,
+    per_second: AtomicUsize,
     written: Mutex<Vec<Written>>,
     writing: Mutex<BTreeSet<usize>>,
     open: AtomicUsize,
@@ -67,15 +67,15 @@ struct Shared {
 }
 
 impl Load {
-    /// Nobody writes yet.
-    pub fn new(per_second: usize, people: usize, seed: u64) -> Self {
+    /// Of so many people, who do not write yet.
+    pub fn new(people: usize, seed: u64) -> Self {
         let http = Client::builder()
             .no_proxy()
             .timeout(Duration::from_secs(10));
         let shared = Arc::new(Shared {
             http: http.build().unwrap(),
             url: watch::Sender::new("http://127.0.0.1:9".to_owned()),
-            is_on: AtomicBool::new(false),
+            per_second: AtomicUsize::default(),
             written: Mutex::default(),
             writing: Mutex::default(),
             open: AtomicUsize::default(),
@@ -83,7 +83,7 @@ impl Load {
             repeated: AtomicUsize::default(),
             chance: Mutex::new(StdRng::seed_from_u64(seed)),
         });
-        tokio::spawn(Arc::clone(&shared).write_for_ever(per_second, people));
+        tokio::spawn(Arc::clone(&shared).write_for_ever(people));
         Self { shared }
     }
 
@@ -92,9 +92,9 @@ impl Load {
         self.shared.url.send_replace(url.to_owned());
     }
 
-    /// Whether people write.
-    pub fn turn(&self, is_on: bool) {
-        self.shared.is_on.store(is_on, Ordering::SeqCst);
+    /// So many messages a second from now on.
+    pub fn write(&self, per_second: usize) {
+        self.shared.per_second.store(per_second, Ordering::SeqCst);
     }
 
     /// Whether everything that was begun is written and taken.
@@ -123,18 +123,19 @@ impl Shared {
         self.chance.lock().unwrap().random_range(0..count) == 0
     }
 
-    async fn write_for_ever(self: Arc<Self>, per_second: usize, people: usize) {
-        let per_second = f64::from(u32::try_from(per_second).unwrap());
+    async fn write_for_ever(self: Arc<Self>, people: usize) {
         let mut last = Instant::now();
         let mut owed = 0.0;
         loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
             let now = Instant::now();
-            owed += per_second * (now - last).as_secs_f64();
+            let per_second = self.per_second.load(Ordering::SeqCst);
+            let per_second = f64::from(u32::try_from(per_second).unwrap());
+            owed = match per_second {
+                0.0 => 0.0,
+                _ => owed + per_second * (now - last).as_secs_f64(),
+            };
             last = now;
-            if !self.is_on.load(Ordering::SeqCst) {
-                owed = 0.0;
-            }
             while owed >= 1.0 {
                 let fragments = self.fragments();
                 let Some(person) = self.someone_silent(people) else {
