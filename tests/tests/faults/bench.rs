@@ -17,7 +17,7 @@ use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
 use recado::flow::{Alone, World};
-use recado::ports::{Clock, Receipt, Ticks as _};
+use recado::ports::Clock;
 use recado_cli::aws::{self, Data, LocalAws};
 use recado_cli::local::invoke::Processor;
 use recado_cli::local::{queues, table};
@@ -46,15 +46,17 @@ pub const PHONE_START: &str = "551190006";
 pub const TEXT_START: &str = "recadinho";
 /// What every message id begins with.
 pub const ID_START: &str = "wamid.STORM";
+/// One in so many webhooks comes again although it was taken.
+const DOUBLED_EVERY: u64 = 12;
 /// One try of a request, as the Lambdas have it, and less than the proxy hangs. It is real time.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(1);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(3);
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(7);
 /// What the SDK begins its waits with; real time, too.
 const SDK_BACKOFF: Duration = Duration::from_secs(1);
 /// The agent's, which it does not set.
 const CEILING: Duration = Duration::from_secs(20);
 /// Real time until everything is at rest after the last fault.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The installation.
 pub struct Bench {
@@ -70,7 +72,7 @@ pub struct Bench {
     pub refused: AtomicU64,
     workers: Mutex<JoinSet<()>>,
     _stop: watch::Sender<bool>,
-    _aws: LocalAws,
+    aws: LocalAws,
 }
 
 /// A message whose webhook got a 2xx.
@@ -102,7 +104,7 @@ impl Bench {
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
         let world = World {
             store: Arc::new(store),
-            ticks: Arc::new(ticks.clone()),
+            ticks: Arc::new(ticks),
             models: model.clone(),
             messenger: messenger.clone(),
             clock,
@@ -135,7 +137,7 @@ impl Bench {
             refused: AtomicU64::default(),
             workers: Mutex::default(),
             _stop: stop,
-            _aws: aws,
+            aws,
         });
         // The mapping waits at the queue for longer than a function waits for an answer.
         let polling = queues::make(&region(seed), &bench.proxy.url, delay).await;
@@ -143,7 +145,10 @@ impl Bench {
         bench.poll(&polling.client, &polling.ticks_url, &stopped);
         bench.poll(&polling.client, &polling.compactions_url, &stopped);
         bench.sweep();
-        bench.nudge(ticks);
+        let direct = queues::make(&region(seed), bench.aws.url(), delay)
+            .await
+            .unwrap();
+        bench.nudge(direct);
         bench
     }
 
@@ -174,12 +179,12 @@ impl Bench {
     }
 
     /// The server waits in real time for what becomes due; whatever happens at a queue makes it look again.
-    fn nudge(&self, ticks: SqsTicks) {
+    fn nudge(&self, direct: queues::Made) {
         self.workers.lock().unwrap().spawn(async move {
-            let nobody = Receipt("nobody".to_owned());
             loop {
                 tokio::time::sleep(Duration::from_millis(25)).await;
-                let _ = ticks.hold(&nobody, 0).await;
+                let ask = direct.client.get_queue_attributes();
+                let _ = ask.queue_url(&direct.ticks_url).send().await;
             }
         });
     }
@@ -209,7 +214,7 @@ impl Bench {
         let body = envelope(NUMBER, value).into_bytes();
         self.post_until_taken(&body).await;
         self.taken.lock().unwrap().push(Taken { id, word });
-        if n % 12 == 0 {
+        if n.is_multiple_of(DOUBLED_EVERY) {
             self.world.clock.sleep(Duration::from_secs(3)).await;
             self.post_until_taken(&body).await;
         }

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::refusals::{self, Answer};
 
 /// Longer than a client waits for an answer.
-pub const HANG: Duration = Duration::from_millis(1_500);
+pub const HANG: Duration = Duration::from_millis(3_500);
 const SLOW_MS: std::ops::Range<u64> = 10..400;
 
 /// A service behind the proxy.
@@ -276,12 +276,11 @@ impl Behind {
         let weather = weather.get(&request.service()).copied();
         let mut chance = self.chance.lock().unwrap();
         let fault = match weather.unwrap_or(Weather::Fair) {
-            Weather::Fair => return None,
             Weather::Throttling => Fault::Throttled,
             Weather::Stormy(share) if chance.random_bool(share) => {
                 FAULTS[chance.random_range(0..FAULTS.len())]
             }
-            Weather::Stormy(_) => return None,
+            Weather::Fair | Weather::Stormy(_) => return None,
         };
         let is_transaction = request.action() == "TransactWriteItems";
         Some(match fault {

@@ -1,5 +1,7 @@
 //! What DynamoDB and SQS answer on a bad day, as it stands on the wire.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::proxy::Service;
@@ -34,11 +36,13 @@ impl Answer {
 
     /// As HTTP/1.1.
     pub fn bytes(&self) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {} Told\r\n", self.status);
-        for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+        let mut head = format!("HTTP/1.1 {} Told", self.status);
+        let length = ("content-length".to_owned(), self.body.len().to_string());
+        for (name, value) in self.headers.iter().chain([&length]) {
+            // Writing to a text cannot fail.
+            let _ = write!(head, "\r\n{name}: {value}");
         }
-        head.push_str(&format!("content-length: {}\r\n\r\n", self.body.len()));
+        head.push_str("\r\n\r\n");
         let mut bytes = head.into_bytes();
         bytes.extend(&self.body);
         bytes
@@ -90,15 +94,10 @@ pub fn cancelled(request: &[u8], which: usize) -> Answer {
     ];
     let (code, message) = forms[which % forms.len()];
     let refused = which / forms.len() % items;
-    let reasons: Vec<Value> = (0..items)
-        .map(|item| match item == refused {
-            true => json!({ "Code": code, "Message": message }),
-            false => json!({ "Code": "None" }),
-        })
-        .collect();
-    let codes: Vec<&str> = (0..items)
-        .map(|item| if item == refused { code } else { "None" })
-        .collect();
+    let mut reasons = vec![json!({ "Code": "None" }); items];
+    reasons[refused] = json!({ "Code": code, "Message": message });
+    let mut codes = vec!["None"; items];
+    codes[refused] = code;
     let codes = codes.join(", ");
     let body = json!({
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",

@@ -8,6 +8,9 @@ pub struct Figures {
     begun: Instant,
     pub kills: usize,
     pub messages: usize,
+    /// How long people wrote at the full rate, and how long they paused because too much waited.
+    pub loaded: Duration,
+    pub paused: Duration,
     /// Bodies that came twice although they were taken.
     pub doubled: usize,
     /// Tries that got no 2xx.
@@ -28,6 +31,8 @@ impl Figures {
             begun: Instant::now(),
             kills: 0,
             messages: 0,
+            loaded: Duration::ZERO,
+            paused: Duration::ZERO,
             doubled: 0,
             repeated: 0,
             replies: 0,
@@ -43,11 +48,13 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} kills in {:.0?}; {} messages ({} bodies came twice, {} tries got no 2xx); {} replies; {} sends seen cut \
+            "{} kills in {:.0?}; {} messages, most of them in {:.0?} of load (paused for {:.0?}; {} bodies came twice, {} tries got no 2xx); {} replies; {} sends seen cut \
              off, of which the phone had {}; answered after the last start: under load {}; among few {}",
             self.kills,
             self.begun.elapsed(),
             self.messages,
+            self.loaded,
+            self.paused,
             self.doubled,
             self.repeated,
             self.replies,

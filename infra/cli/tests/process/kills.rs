@@ -5,7 +5,7 @@
 //! sets how many kills, `RECADO_KILLS_RATE` how many messages a second, `RECADO_KILLS_SEED` what chance makes of it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -24,7 +24,8 @@ const PEOPLE: usize = 300;
 const KILLS_IN_A_ROW: usize = 6;
 /// From the start to the kill, in milliseconds: in the start itself, in the first second, or anywhere in a life.
 const LIVES_MS: [std::ops::Range<u64>; 4] = [0..400, 400..1_500, 1_500..8_000, 1_500..8_000];
-/// A process with more waiting than so many seconds of load lives on until it is less.
+/// Where more waits than comes in so many seconds, the load pauses until it is less, so that the wait stays bounded on
+/// a machine that is too busy.
 const BACKLOG_S: usize = 8;
 /// When few write: so many messages a second, for so many milliseconds before the kill. That is spread evenly over
 /// the window, the model call, the commit, the send and the statuses.
@@ -71,6 +72,7 @@ async fn after_kills_at_any_moment_under_load_every_accepted_message_is_answered
 struct Chaos {
     place: Place,
     load: Load,
+    per_second: usize,
     backlog_max: usize,
     received: Received,
     chance: StdRng,
@@ -88,6 +90,7 @@ impl Chaos {
             received: Received::of(&place.data()),
             place,
             load: Load::new(PEOPLE, seed),
+            per_second,
             backlog_max: per_second * BACKLOG_S,
             chance: StdRng::seed_from_u64(seed),
             figures: Figures::new(),
@@ -103,17 +106,27 @@ impl Chaos {
             self.load.aim_at(&url);
         }
         tokio::time::sleep(life.saturating_sub(running.age())).await;
+        self.figures.loaded += running.age();
+        self.catch_up().await;
+        check_log(&running.kill().await);
+        self.note_kill().await;
+    }
+
+    /// Where too much waits the load pauses, which is told.
+    async fn catch_up(&mut self) {
+        let begun = Instant::now();
         let bound = self.backlog_max;
+        if self.waiting().len() <= bound {
+            return;
+        }
+        self.load.write(0);
         let caught_up = until(PATIENCE, || {
             let waiting = self.waiting().len();
             async move { (waiting <= bound).then_some(()) }
         });
-        assert!(
-            caught_up.await.is_some(),
-            "the load is too much for this machine: see RECADO_KILLS_RATE"
-        );
-        check_log(&running.kill().await);
-        self.note_kill().await;
+        assert!(caught_up.await.is_some(), "{} wait", self.waiting().len());
+        self.load.write(self.per_second);
+        self.figures.paused += begun.elapsed();
     }
 
     async fn be_killed_among_few(&mut self, instance: Instance, row: usize, rows: usize) {
