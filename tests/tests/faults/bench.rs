@@ -261,7 +261,7 @@ impl Bench {
             assert!(
                 began.elapsed() < PATIENCE,
                 "not answered: {waiting:?}; not at rest: {unrest:?}; the log:\n{}",
-                log::newest(200)
+                log::newest(40)
             );
         }
     }

@@ -8,7 +8,7 @@ use recado::ports::Clock;
 use recado_tests::fake_clock::FIRST_DAY;
 
 /// So many times faster.
-pub const FASTER: u32 = 20;
+pub const FASTER: u32 = 12;
 
 /// Real time, times [`FASTER`].
 pub struct FastClock(Instant);

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use recado::domain::reply::Settlement;
+use recado::domain::{ConversationId, ReplyId, RunId};
 use recado::error::ModelErrorClass;
 use recado_tests::fake_messenger::Delivered;
 use recado_tests::fake_model::Behaviour;
@@ -20,8 +22,10 @@ const OUTAGE: Duration = Duration::from_mins(3);
 /// a little more.
 const MENDED_WITHIN: Duration = Duration::from_mins(5);
 
+/// What the SDK makes of one request that is refused.
+const SDK_TRIES: u64 = 3;
 /// Requests to either service for a webhook that is refused: the SDK's tries of one, or what went well before it.
-const TRIES_A_WEBHOOK: u64 = 3;
+const TRIES_A_WEBHOOK: u64 = SDK_TRIES;
 /// Calls of the model for each person.
 const CALLS_MAX: usize = 12;
 
@@ -94,7 +98,7 @@ async fn mends(bench: &Bench, label: &str, outage: &Outage, a_minute: (u64, u64)
 }
 
 #[tokio::test]
-async fn a_throttled_table_loses_nothing_and_is_not_stormed() {
+async fn a_throttled_table_loses_nothing_and_is_asked_little() {
     let bench = Bench::start(11).await;
     let outage = outage(
         &bench,
@@ -106,7 +110,7 @@ async fn a_throttled_table_loses_nothing_and_is_not_stormed() {
 }
 
 #[tokio::test]
-async fn a_throttled_queue_loses_nothing_and_is_not_stormed() {
+async fn a_throttled_queue_loses_nothing_and_is_asked_little() {
     let bench = Bench::start(12).await;
     let outage = outage(
         &bench,
@@ -118,7 +122,7 @@ async fn a_throttled_queue_loses_nothing_and_is_not_stormed() {
 }
 
 #[tokio::test]
-async fn a_throttled_model_loses_nothing_and_is_not_stormed() {
+async fn a_throttled_model_loses_nothing_and_is_asked_little() {
     let bench = Bench::start(13).await;
     let refuses = Behaviour::Fail(Duration::from_millis(200), ModelErrorClass::Throttled);
     let answers = Behaviour::Answer(Duration::from_secs(1));
@@ -161,4 +165,27 @@ async fn a_flood_of_one_person_costs_few_turns_and_blocks_nobody() {
     assert!(turns <= turns_max(FLOOD, took), "{turns} turns in {took:?}");
     // Nobody waits until the flood is dealt with.
     assert!(delivered.last().is_some_and(is_flood));
+}
+
+#[tokio::test]
+async fn what_is_throttled_is_tried_as_often_as_the_sdk_does_and_longer_only_after_a_send() {
+    let bench = Bench::start(15).await;
+    bench.proxy.set(Service::DynamoDb, Weather::Throttling);
+    bench.proxy.take_counts();
+    let store = &bench.world.store;
+    let conversation = ConversationId::parse("recepcao#5511900060000").unwrap();
+    store.peek(&conversation, 1).await.unwrap_err();
+    assert_eq!(bench.proxy.take_counts().of(Service::DynamoDb), SDK_TRIES);
+    let now = bench.world.now();
+    let (reply, run) = (
+        ReplyId::from_parts(now.ms(), 1),
+        RunId::from_parts(now.ms(), 2),
+    );
+    let sent = Settlement::Sent { provider_id: None };
+    let settled = store.settle(&conversation, reply, Some(run), &sent, now);
+    settled.await.unwrap_err();
+    assert_eq!(
+        bench.proxy.take_counts().of(Service::DynamoDb),
+        6 * SDK_TRIES
+    );
 }

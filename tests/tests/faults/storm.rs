@@ -14,7 +14,7 @@ use crate::proxy::{Service, Weather};
 
 /// Without `RECADO_FAULTS_S`.
 const STORM_S: u64 = 8;
-const PEOPLE: usize = 60;
+const PEOPLE: usize = 30;
 /// How bad it is, in turns of a second.
 const SHARES: [f64; 4] = [0.1, 0.2, 0.4, 0.1];
 /// Requests to the table for each message, at most: without faults it is a tenth of it.

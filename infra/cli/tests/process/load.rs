@@ -31,8 +31,10 @@ const JOINED_EVERY: u32 = 6;
 const FRAGMENTS: [u32; 6] = [35, 25, 20, 10, 6, 4];
 /// Between two fragments, in milliseconds.
 const GAP_MS: std::ops::Range<u64> = 200..1_500;
-/// Between two tries of a body, in milliseconds: shorter than Meta's, so that a test sees them.
-const TRY_AGAIN_MS: std::ops::Range<u64> = 200..1_000;
+/// Between two tries of a body: shorter than Meta's, so that a test sees them.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+const SPREAD_MS: std::ops::Range<u64> = 0..1_000;
 
 /// One message of the load.
 #[derive(Clone)]
@@ -227,15 +229,20 @@ impl Shared {
 
     async fn post_until_taken(&self, body: &str) {
         let signature = signature::sign(APP_SECRET.as_bytes(), body.as_bytes());
+        let mut aim = self.url.subscribe();
+        let mut wait = FIRST_WAIT;
         loop {
-            let url = format!("{}/webhook/meta", *self.url.borrow());
+            let url = format!("{}/webhook/meta", *aim.borrow_and_update());
             let request = self.http.post(url).header(signature::HEADER, &signature);
             let answer = request.body(body.to_owned()).send().await;
             if answer.is_ok_and(|answer| answer.status().is_success()) {
                 return;
             }
             self.repeated.fetch_add(1, Ordering::SeqCst);
-            tokio::time::sleep(self.random(TRY_AGAIN_MS)).await;
+            // Not all at once, and soon after the next start.
+            let _ = tokio::time::timeout(wait, aim.changed()).await;
+            tokio::time::sleep(self.random(SPREAD_MS)).await;
+            wait = (wait * 2).min(LONGEST_WAIT);
         }
     }
 }
