@@ -15,8 +15,8 @@ use crate::harness::{Instance, MACHINE, Place, until};
 use crate::ledger::{Received, Table};
 use crate::load::{APP_SECRET, ID_START, Load, PHONE_START, TEXT_START, Written};
 
-/// Without `RECADO_KILLS`: what is seen within a minute or so.
-const KILLS: usize = 12;
+/// Without `RECADO_KILLS`: what is seen within half a minute or so.
+const KILLS: usize = 6;
 const PER_SECOND: usize = 50;
 /// Each of them begins a new thought every quarter of a minute or so.
 const PEOPLE: usize = 300;
