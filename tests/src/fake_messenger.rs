@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado::domain::{ReplyId, Timestamp};
+use recado::domain::{Address, ReplyId, Timestamp};
 use recado::error::{SendError, Verdict};
 use recado::ports::{Clock, LookUp, Messenger, Outgoing};
 
@@ -31,6 +31,8 @@ pub struct Delivered {
     pub at: Timestamp,
     /// The reply it belongs to.
     pub reply: ReplyId,
+    /// Whom it reached: a phone or a BSUID.
+    pub to: String,
     /// The words.
     pub text: String,
 }
@@ -71,6 +73,10 @@ impl FakeMessenger {
             .map(|(outgoing, at)| Delivered {
                 at: *at,
                 reply: outgoing.reply,
+                to: match &outgoing.to {
+                    Address::Phone(phone) => phone.as_str().to_owned(),
+                    Address::Bsuid(bsuid) => bsuid.as_str().to_owned(),
+                },
                 text: outgoing.text.clone(),
             })
             .collect()

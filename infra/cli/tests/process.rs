@@ -12,10 +12,16 @@
 
 #[path = "process/bursts.rs"]
 mod bursts;
+#[path = "process/figures.rs"]
+mod figures;
 #[path = "process/harness.rs"]
 mod harness;
 #[path = "process/kills.rs"]
 mod kills;
+#[path = "process/ledger.rs"]
+mod ledger;
+#[path = "process/load.rs"]
+mod load;
 #[path = "process/memory.rs"]
 mod memory;
 #[path = "process/meta.rs"]

@@ -69,7 +69,13 @@ pub async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         listen.set_port(port);
     }
     let channel = match &settings.channel {
-        Channel::Phone => local::Channel::Phone(Secrets::random(SystemChance)),
+        Channel::Phone(app_secret) => {
+            let mut secrets = Secrets::random(SystemChance);
+            if let Some(given) = app_secret {
+                given.reveal().clone_into(&mut secrets.app_secret);
+            }
+            local::Channel::Phone(secrets)
+        }
         Channel::Meta(meta) => local::Channel::Meta(Meta::of(meta)),
     };
     let run = LocalRun::start(make(&settings, listen, folder.clone(), channel)?).await?;

@@ -34,7 +34,7 @@ const DISPLAY_NUMBER: &str = "551140000001";
 const ACCOUNT: &str = "200000000000001";
 
 /// What webhook and sender of the phone are secured with: made anew at each start, for both ends are in this
-/// process.
+/// process. Only the app secret may be given, so that another program can post webhooks too.
 #[derive(Clone)]
 pub struct Secrets {
     /// Signs the webhooks.

@@ -30,6 +30,8 @@ pub(super) struct Call<'a> {
     pub(super) action: &'static str,
     /// On which table.
     pub(super) table: &'a str,
+    /// Whether it is tried longer against a throttle.
+    pub(super) is_patient: bool,
 }
 
 impl Call<'_> {
@@ -46,8 +48,11 @@ impl Call<'_> {
 pub(super) enum Failure {
     /// Its condition does not hold; the item as it is, where it was asked for.
     Condition(Option<Item>),
-    /// It was surely not applied and the next try may be.
-    Transient,
+    /// It was surely not applied and the next try may be; nobody has tried again yet.
+    Conflict,
+    /// It was surely not applied, and the SDK has tried again for long enough: tries times tries would make a storm of
+    /// an overload, and a webhook would be answered too late.
+    Throttled,
     /// Anything else.
     Other,
 }
@@ -121,13 +126,13 @@ impl Judged for TransactWriteItemsError {
 
 fn by_code(code: Option<&str>) -> Failure {
     match code {
+        Some("TransactionConflictException") => Failure::Conflict,
         Some(
-            "TransactionConflictException"
-            | "TransactionInProgressException"
+            "TransactionInProgressException"
             | "ThrottlingException"
             | "ProvisionedThroughputExceededException"
             | "RequestLimitExceeded",
-        ) => Failure::Transient,
+        ) => Failure::Throttled,
         // Another transaction went under this token: only one of the two can have been applied.
         Some("IdempotentParameterMismatchException") => Failure::Condition(None),
         _ => Failure::Other,
@@ -147,7 +152,7 @@ fn by_reasons(reasons: &[CancellationReason]) -> Failure {
         )
     };
     if codes().any(transient) {
-        Failure::Transient
+        Failure::Conflict
     } else {
         Failure::Other
     }
@@ -284,7 +289,23 @@ mod tests {
         ] {
             let failure = by_reasons(&reasons(codes));
             assert_eq!(matches!(failure, Failure::Condition(_)), lost, "{label}");
-            assert_eq!(matches!(failure, Failure::Transient), again, "{label}");
+            assert_eq!(matches!(failure, Failure::Conflict), again, "{label}");
+        }
+    }
+
+    #[test]
+    fn what_the_sdk_has_tried_again_is_told_from_what_nobody_has() {
+        for (code, throttled, conflict) in [
+            ("ThrottlingException", true, false),
+            ("ProvisionedThroughputExceededException", true, false),
+            ("RequestLimitExceeded", true, false),
+            ("TransactionInProgressException", true, false),
+            ("TransactionConflictException", false, true),
+            ("InternalServerError", false, false),
+        ] {
+            let failure = by_code(Some(code));
+            assert_eq!(matches!(failure, Failure::Throttled), throttled, "{code}");
+            assert_eq!(matches!(failure, Failure::Conflict), conflict, "{code}");
         }
     }
 
@@ -294,6 +315,7 @@ mod tests {
             operation: "commit",
             action: "TransactWriteItems",
             table: "recado",
+            is_patient: false,
         };
         let missing = explain(&call, "ResourceNotFoundException");
         assert!(missing.contains("table recado does not exist: set RECADO_TABLE"));

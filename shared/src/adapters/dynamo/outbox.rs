@@ -57,7 +57,8 @@ impl DynamoStore {
             (_, None) => return Ok(Written::Lost),
         };
         let update = self.outcome(conversation, reply, token, settlement, now);
-        let update = moved(update, from, token);
+        // The provider has been asked by now: what is not written down is an unknown outcome.
+        let update = moved(update, from, token).patiently();
         let found = match self.write("settle a reply", update).await? {
             Answer::Given(()) => return Ok(Written::Done),
             Answer::Lost(None) => return Ok(Written::Lost),

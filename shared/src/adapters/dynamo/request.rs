@@ -73,6 +73,7 @@ pub(super) struct Statement {
     condition: Option<String>,
     names: HashMap<String, String>,
     values: HashMap<String, AttributeValue>,
+    is_patient: bool,
 }
 
 impl Statement {
@@ -83,6 +84,7 @@ impl Statement {
             condition: None,
             names: HashMap::new(),
             values: HashMap::new(),
+            is_patient: false,
         }
     }
 
@@ -120,6 +122,12 @@ impl Statement {
     /// Gives `:name` its value.
     pub(super) fn with(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Tried longer against a throttle: a failure of this one costs more than the wait.
+    pub(super) fn patiently(mut self) -> Self {
+        self.is_patient = true;
         self
     }
 
@@ -209,10 +217,12 @@ impl DynamoStore {
             operation,
             action,
             table: &self.table,
+            is_patient: false,
         }
     }
 
-    /// Sends a request, again after a short wait where it was surely not applied.
+    /// Sends a request, again after a short wait where it was surely not applied and nobody has tried again yet (a
+    /// patient one: also where the SDK has).
     pub(super) async fn attempt<T, E, R, F>(
         &self,
         call: Call<'_>,
@@ -231,18 +241,21 @@ impl DynamoStore {
                 Ok(given) => return Ok(Answer::Given(given)),
                 Err(error) => error,
             };
-            match error
+            let failure = error
                 .as_service_error()
-                .map_or(Failure::Other, Judged::judge)
-            {
+                .map_or(Failure::Other, Judged::judge);
+            let again = match failure {
                 Failure::Condition(item) => return Ok(Answer::Lost(item)),
-                Failure::Transient if tries < TRIES => {
-                    tokio::time::sleep(wait).await;
-                    wait *= 2;
-                    tries += 1;
-                }
-                _ => return Err(redact(&call, &error)),
+                Failure::Conflict => true,
+                Failure::Throttled => call.is_patient,
+                Failure::Other => false,
+            };
+            if !again || tries == TRIES {
+                return Err(redact(&call, &error));
             }
+            tokio::time::sleep(wait).await;
+            wait *= 2;
+            tries += 1;
         }
     }
 
@@ -269,6 +282,10 @@ impl DynamoStore {
         let (names, values) = (statement.names(), statement.values());
         let old = ReturnValuesOnConditionCheckFailure::AllOld;
         let client = &self.client;
+        let call = |action| Call {
+            is_patient: statement.is_patient,
+            ..self.call(operation, action)
+        };
         match statement.verb {
             Verb::Put(item) => {
                 let request = client
@@ -280,7 +297,7 @@ impl DynamoStore {
                     .set_expression_attribute_values(values)
                     .return_values_on_condition_check_failure(old);
                 let send = || async { request.clone().send().await.map(drop) };
-                self.attempt(self.call(operation, "PutItem"), send).await
+                self.attempt(call("PutItem"), send).await
             }
             Verb::Update(expression) => {
                 let request = client
@@ -293,7 +310,7 @@ impl DynamoStore {
                     .set_expression_attribute_values(values)
                     .return_values_on_condition_check_failure(old);
                 let send = || async { request.clone().send().await.map(drop) };
-                self.attempt(self.call(operation, "UpdateItem"), send).await
+                self.attempt(call("UpdateItem"), send).await
             }
             Verb::Delete => {
                 let request = client
@@ -305,22 +322,25 @@ impl DynamoStore {
                     .set_expression_attribute_values(values)
                     .return_values_on_condition_check_failure(old);
                 let send = || async { request.clone().send().await.map(drop) };
-                self.attempt(self.call(operation, "DeleteItem"), send).await
+                self.attempt(call("DeleteItem"), send).await
             }
-            Verb::Check => Err(self
-                .call(operation, "ConditionCheckItem")
+            Verb::Check => Err(call("ConditionCheckItem")
                 .unavailable(plain("a check stands only in a transaction"))),
         }
     }
 
-    /// Writes several items or none. `token` makes a repeat of the same transaction harmless for ten minutes.
+    /// Writes several items or none. `token` makes a repeat of the same transaction harmless for ten minutes. Only the
+    /// commit has one: behind it stands an answer that was paid for, so it is also tried longer against a throttle.
     pub(super) async fn transact(
         &self,
         operation: &'static str,
         statements: Vec<Statement>,
         token: Option<String>,
     ) -> Result<Written, StoreError> {
-        let call = self.call(operation, "TransactWriteItems");
+        let call = Call {
+            is_patient: token.is_some(),
+            ..self.call(operation, "TransactWriteItems")
+        };
         let count = statements.len();
         if count > TRANSACTION_MAX {
             return Err(call.unavailable(plain(format!(

@@ -42,6 +42,7 @@ pub async fn create_table(client: &Client, name: &str) -> Result<(), StoreError>
         operation: "create the table",
         action: "CreateTable",
         table: name,
+        is_patient: false,
     };
     let request = definition(client.create_table().table_name(name))
         .map_err(|source| call.unavailable(source))?;

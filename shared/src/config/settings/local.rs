@@ -14,6 +14,7 @@ pub(super) const GRAPH_URL: &str = "https://graph.facebook.com";
 /// The version of the Graph API that we were written against.
 pub(super) const GRAPH_VERSION: &str = "v25.0";
 
+/// The first of them may be the phone's, too.
 const META_SECRETS: [&str; 3] = [
     "RECADO_META_APP_SECRET",
     "RECADO_META_VERIFY_TOKEN",
@@ -60,8 +61,9 @@ pub enum ModelAccess {
 /// Where messages come from and answers go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Channel {
-    /// The simulated phone.
-    Phone,
+    /// The simulated phone. It signs its webhooks with the app secret that is given, so that another program can post
+    /// webhooks too; with one of its own otherwise.
+    Phone(Option<Secret>),
     /// `WhatsApp` itself.
     Meta(MetaSettings),
 }
@@ -150,6 +152,7 @@ fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel 
         "phone" => {
             let unused = META_SECRETS
                 .into_iter()
+                .skip(1)
                 .find(|name| reader.get(name).is_some());
             if let Some(name) = unused {
                 warnings.push(format!(
@@ -160,7 +163,7 @@ fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel 
         "meta" => {
             require_meta_secrets(reader);
             if let (Some(app_secret), Some(verify_token), Some(access_token)) =
-                (app_secret, verify_token, access_token)
+                (app_secret.clone(), verify_token, access_token)
             {
                 return Channel::Meta(MetaSettings {
                     app_secret,
@@ -176,7 +179,7 @@ fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel 
             format!("must be phone or meta, not {other:?}; for instance RECADO_CHANNEL=phone"),
         ),
     }
-    Channel::Phone
+    Channel::Phone(app_secret)
 }
 
 fn require_meta_secrets(reader: &mut Reader<'_>) {

@@ -17,7 +17,7 @@ const META: [(&str, &str); 4] = [
 fn nothing_set_is_a_demo_on_a_phone() {
     let settings = read_of(&[]).unwrap();
     assert_eq!(settings.model, ModelAccess::Demo);
-    assert_eq!(settings.channel, Channel::Phone);
+    assert_eq!(settings.channel, Channel::Phone(None));
     assert_eq!(settings.data_dir, PathBuf::from(".recado"));
     assert_eq!(settings.port, 8787);
     assert_eq!(settings.listen, Listen::LOOPBACK);
@@ -93,13 +93,23 @@ fn meta_comes_with_its_secrets_trimmed_and_its_defaults() {
 
 #[test]
 fn a_secret_of_meta_without_the_channel_is_a_warning() {
-    let settings = read_of(&META[1..2]).unwrap();
+    let settings = read_of(&META[2..3]).unwrap();
     assert_eq!(
         settings.warnings,
         [
-            "RECADO_META_APP_SECRET: is set, but messages come from the simulated phone; set RECADO_CHANNEL=meta to use it"
+            "RECADO_META_VERIFY_TOKEN: is set, but messages come from the simulated phone; set RECADO_CHANNEL=meta to use it"
         ]
     );
+}
+
+#[test]
+fn the_phone_signs_with_the_app_secret_that_is_given() {
+    let settings = read_of(&META[1..2]).unwrap();
+    let Channel::Phone(Some(app_secret)) = &settings.channel else {
+        panic!("the channel is the phone, with a secret");
+    };
+    assert_eq!(app_secret.reveal(), "app-canary");
+    assert_eq!(settings.warnings, [""; 0]);
 }
 
 #[test]
