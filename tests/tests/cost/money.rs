@@ -71,9 +71,9 @@ pub const SUPERSEDED: Measured = Measured {
 
 pub const COMPACTION: Measured = Measured {
     invocations: 1,
-    table_requests: 3,
+    table_requests: 5,
     write_units: 65.0,
-    read_units: 6.0,
+    read_units: 8.0,
     standard: 3,
     waited_ms: 500,
     log_bytes: 542,

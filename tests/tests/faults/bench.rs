@@ -16,7 +16,7 @@ use recado::adapters::sqs::SqsTicks;
 use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
-use recado::flow::{Alone, World};
+use recado::flow::{DeadRuns, World};
 use recado::ports::Clock;
 use recado_cli::aws::{self, Data, LocalAws};
 use recado_cli::local::invoke::Processor;
@@ -112,7 +112,8 @@ impl Bench {
             agents: Arc::new(agents),
             journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),
             hasher,
-            alone: Alone::default(),
+            tools: Arc::new(recado::adapters::absent::NoTools),
+            dead_runs: DeadRuns::default(),
         };
         let secrets = MetaSecrets {
             app_secrets: vec![SECRET.to_owned()],
