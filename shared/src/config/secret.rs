@@ -15,7 +15,9 @@ impl Secret {
             return Err("is blank");
         }
         if text.chars().any(char::is_control) {
-            return Err("holds a line break or another control character inside");
+            return Err(
+                "holds a line break or another control character inside; copy it again as one line",
+            );
         }
         Ok(Self(text.to_owned()))
     }
@@ -39,6 +41,18 @@ impl Secret {
             return Err("starts with the word Bearer; give what follows it");
         }
         Ok(token)
+    }
+
+    /// The secret of a Meta app: 32 hexadecimal characters. Any other text would refuse every webhook as forged, long
+    /// after the start and without a hint.
+    pub fn parse_app_secret(text: &str) -> Result<Self, &'static str> {
+        let secret = Self::parse_token(text)?;
+        let is_whole = secret.0.len() == 32 && secret.0.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_whole {
+            Ok(secret)
+        } else {
+            Err("is not the secret of a Meta app")
+        }
     }
 
     /// The text itself, for the one place that hands it over.
@@ -78,6 +92,22 @@ mod tests {
         ] {
             let problem = Secret::parse_token(text).unwrap_err();
             assert!(!problem.contains("abc"), "{label}: {problem}");
+        }
+    }
+
+    #[test]
+    fn an_app_secret_is_32_hexadecimal_characters() {
+        for (label, text, is_right) in [
+            ("right", "0123456789abcdef0123456789abcdef\n", true),
+            ("in capitals", "0123456789ABCDEF0123456789ABCDEF", true),
+            ("the example left as it was", "...", false),
+            ("cut", "0123456789abcdef0123456789abcde", false),
+            ("too long", "0123456789abcdef0123456789abcdef0", false),
+            ("another letter", "0123456789abcdef0123456789abcdeg", false),
+            ("a token", "EAAG0123456789abcdef0123456789ab", false),
+        ] {
+            let read = Secret::parse_app_secret(text);
+            assert_eq!(read.is_ok(), is_right, "{label}");
         }
     }
 
