@@ -3,11 +3,13 @@
 pub mod aws;
 pub mod client;
 pub mod commands;
+pub mod console;
 pub mod dynamo;
 pub mod forget;
 pub mod local;
 pub mod phone;
 pub mod poller;
+pub mod private;
 pub mod say;
 pub mod sqs;
 pub mod watch;

@@ -12,6 +12,10 @@
 
 #[path = "process/bursts.rs"]
 mod bursts;
+#[path = "process/commands.rs"]
+mod commands;
+#[path = "process/folder.rs"]
+mod folder;
 #[path = "process/harness.rs"]
 mod harness;
 #[path = "process/kills.rs"]
