@@ -59,7 +59,7 @@ pub enum DynamoError {
         source: std::io::Error,
     },
     /// The database engine refused.
-    #[error("open the database {path}: {reason}")]
+    #[error("open the database {path}: {reason}; put a copy of the file back, or name another one")]
     Engine {
         /// The file asked for, or "in memory".
         path: String,

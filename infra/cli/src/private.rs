@@ -71,7 +71,8 @@ pub fn is_open(folder: &Path) -> bool {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -14,6 +14,9 @@ impl Secret {
         if text.is_empty() {
             return Err("is blank");
         }
+        if is_example(text) {
+            return Err("is the example as it stands on a page, not a value of yours");
+        }
         if text.chars().any(char::is_control) {
             return Err(
                 "holds a line break or another control character inside; copy it again as one line",
@@ -61,6 +64,12 @@ impl Secret {
     }
 }
 
+/// `...` or `sk-…`, as pages write what the reader has to fill in.
+fn is_example(text: &str) -> bool {
+    let rest = text.strip_prefix("sk-").unwrap_or(text);
+    !rest.is_empty() && rest.chars().all(|sign| matches!(sign, '.' | '…'))
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
@@ -92,6 +101,21 @@ mod tests {
         ] {
             let problem = Secret::parse_token(text).unwrap_err();
             assert!(!problem.contains("abc"), "{label}: {problem}");
+        }
+    }
+
+    #[test]
+    fn an_example_that_was_left_as_it_was_is_refused() {
+        for (text, is_right) in [
+            ("...", false),
+            ("…", false),
+            ("sk-...", false),
+            ("sk-…", false),
+            ("sk-.1", true),
+            ("none", true),
+            ("a...", true),
+        ] {
+            assert_eq!(Secret::parse(text).is_ok(), is_right, "{text}");
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{client, forget};
 #[derive(Debug, Args)]
 pub struct ForgetArguments {
     /// Whom: a phone with its country code, or the BSUID of a person without one.
-    #[arg(long, value_name = "P", value_parser = plain_phone)]
+    #[arg(long, value_name = "P")]
     phone: String,
     /// Only what this agent knows; without it what every agent knows.
     #[arg(long, value_name = "ID")]
@@ -44,7 +44,8 @@ pub async fn forget(arguments: ForgetArguments) -> Result<ExitCode, Failure> {
 }
 
 async fn once(settings: &LocalSettings, arguments: &ForgetArguments) -> Result<String, Failure> {
-    let (phone, agent) = (&arguments.phone, arguments.agent.as_deref());
+    let phone = &plain_phone(&arguments.phone);
+    let agent = arguments.agent.as_deref();
     if let Some(instance) = client::running(&settings.data_dir).await {
         return if arguments.yes {
             forget::forget(&instance.url, phone, agent).await

@@ -28,7 +28,7 @@ pub struct SayArguments {
     #[arg(long, default_value_t = 0, value_name = "N")]
     gap_ms: u64,
     /// Who writes: a phone with its country code.
-    #[arg(long, default_value = "5511900000001", value_name = "P", value_parser = plain_phone)]
+    #[arg(long, default_value = "5511900000001", value_name = "P")]
     phone: String,
     /// In a process of its own that keeps nothing.
     #[arg(long)]
@@ -41,7 +41,7 @@ pub struct SayArguments {
 pub async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
     let settings = settings(true, &PHONE)?;
     let burst = Burst {
-        phone: arguments.phone,
+        phone: plain_phone(&arguments.phone),
         texts: arguments.texts,
         gap: Duration::from_millis(arguments.gap_ms),
     };

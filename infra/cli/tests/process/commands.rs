@@ -17,7 +17,7 @@ async fn refusing_model() -> String {
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let _ = stream.read(&mut [0; 65_536]).await;
+            let _ = stream.read(&mut vec![0; 65_536]).await;
             let body = r#"{"error":{"code":"invalid_api_key"}}"#;
             let answer = format!(
                 "HTTP/1.1 401 Unauthorized\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
