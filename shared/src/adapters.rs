@@ -9,6 +9,7 @@ pub mod hash_key;
 pub mod log_journal;
 pub mod logging;
 pub mod meta;
+pub mod model_advice;
 pub mod openai;
 pub mod secrets;
 pub mod spawn;

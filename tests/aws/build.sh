@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The template is right, and every function builds for Lambda: all three for x86_64, one for arm64. What is built stays
+# The template is right, what the READMEs give it is taken, and every function builds for Lambda: all three for x86_64, one for arm64. What is built stays
 # in target/ci/build-x86_64 for the other scripts.
 cd "$(dirname "$0")/../.."
 . tests/aws/common.sh
@@ -26,6 +26,7 @@ small() { # FILE
   [ "$bytes" -lt "$BYTES_MAX" ]
 }
 
+check "sam takes every parameter that the READMEs give it" "$sam/bin/python" tests/aws/parameters.py
 check "sam validate --lint" sam validate --lint
 check "cfn-lint without a warning" lint
 check "sam build for x86_64" build x86_64

@@ -187,9 +187,7 @@ fn unreadable(error: BodyError) -> Response {
     tracing::warn!(%error, "a signed webhook cannot be read");
     let reason = match error {
         BodyError::NotJson => "the body is not JSON, or nested deeper than 128 levels",
-        BodyError::NotAnObject => {
-            "the body must be a JSON object with a list entry, not a list or a value"
-        }
+        BodyError::NotAnObject => "the body must be a JSON object, not a list or a value",
     };
     Response::error(400, reason)
 }

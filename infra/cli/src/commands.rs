@@ -1,37 +1,43 @@
 //! The commands and what each is given. Exit codes: 0 done, 1 it failed or a check found mistakes, 2 wrong arguments.
 
 mod bench;
+mod forget;
 mod run;
+mod say;
 
 use std::error::Error;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::demo::DemoModel;
 use recado::adapters::logging::{self, Form};
 use recado::adapters::openai::{FixedKey, OpenAiModel, OpenAiSettings};
 use recado::config::agent_file;
-use recado::config::roster::Roster;
+use recado::config::roster::{self, Roster};
 use recado::config::settings::{Environment, LocalSettings, ModelAccess, SettingsError};
 use recado::ports::{Clock as _, Model};
 
 use crate::aws::{self, Data};
-use crate::local::{self, ChannelName, LocalRun, Options, Secrets};
-use crate::say::{self, Burst};
+use crate::console::{print_error, print_line};
+use crate::local::{self, Options};
 use crate::watch::Watch;
-use crate::{client, forget};
 use bench::BenchCommand;
+use forget::ForgetArguments;
 use run::RunArguments;
+use say::SayArguments;
 
 /// Any failure that ends a command.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
+/// An instance that has taken its folder leaves its address there within this time.
+const START_PATIENCE: Duration = Duration::from_secs(3);
+/// How often that is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long the demo model pretends to think.
 const DEMO_LATENCY: Duration = Duration::from_millis(300);
 
@@ -68,38 +74,6 @@ enum Command {
 }
 
 #[derive(Debug, Args)]
-struct SayArguments {
-    /// Print one JSON object instead of a timeline.
-    #[arg(long)]
-    json: bool,
-    /// Milliseconds between one message and the next.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    gap_ms: u64,
-    /// Who writes: digits with the country code.
-    #[arg(long, default_value = "5511900000001", value_name = "P")]
-    phone: String,
-    /// In a process of its own that keeps nothing.
-    #[arg(long)]
-    ephemeral: bool,
-    /// The messages, one argument each.
-    #[arg(required = true, value_name = "TEXT")]
-    texts: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-struct ForgetArguments {
-    /// Whom: digits with the country code, or the BSUID of a person without a phone.
-    #[arg(long, value_name = "P")]
-    phone: String,
-    /// Only what this agent knows; without it what every agent knows.
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
-    /// Do it; without this it only says what would be done.
-    #[arg(long)]
-    yes: bool,
-}
-
-#[derive(Debug, Args)]
 struct AwsArguments {
     /// Port on 127.0.0.1; 0 takes a free one.
     #[arg(long, default_value_t = 8788)]
@@ -126,11 +100,11 @@ enum AgentCommand {
 pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
     match arguments.command.unwrap_or(Command::Run(arguments.run)) {
         Command::Run(arguments) => run::run(arguments).await,
-        Command::Say(arguments) => say(arguments).await,
+        Command::Say(arguments) => say::say(arguments).await,
         Command::Agent {
             command: AgentCommand::Check { file },
         } => check(&file),
-        Command::Forget(arguments) => forget(arguments).await,
+        Command::Forget(arguments) => forget::forget(arguments).await,
         Command::Aws(arguments) => serve_aws(arguments).await,
         Command::Bench { command } => bench::bench(command),
     }
@@ -157,6 +131,8 @@ pub fn complain(error: &(dyn Error + 'static)) {
 #[derive(Default)]
 struct Given {
     channel: Option<&'static str>,
+    /// Nothing is kept, so no folder has to be named for it.
+    is_ephemeral: bool,
     /// Variables that begin so do not concern the command.
     without: Option<&'static str>,
 }
@@ -169,6 +145,9 @@ fn settings(quiet: bool, given: &Given) -> Result<LocalSettings, Failure> {
     }
     if let Some(prefix) = given.without {
         environment = environment.without(prefix);
+    }
+    if given.is_ephemeral {
+        environment = environment.with("RECADO_DATA_DIR", "none");
     }
     let settings = LocalSettings::read(&environment)?;
     // A command that prints what it found out is not to be drowned in what usually goes well.
@@ -222,79 +201,13 @@ fn agents(settings: &LocalSettings) -> Result<Arc<Roster>, SettingsError> {
 /// `say` and the phone have nothing to do with real people.
 const PHONE: Given = Given {
     channel: Some("phone"),
+    is_ephemeral: false,
     without: Some("RECADO_META_"),
 };
-const NO_PHONE: &str = "this installation answers on WhatsApp and has no phone: write to its number, or add \
-                        --ephemeral for a phone that keeps nothing";
 
-async fn say(arguments: SayArguments) -> Result<ExitCode, Failure> {
-    let settings = settings(true, &PHONE)?;
-    let burst = Burst {
-        phone: arguments.phone,
-        texts: arguments.texts,
-        gap: Duration::from_millis(arguments.gap_ms),
-    };
-    let folder = (!arguments.ephemeral).then(|| settings.data_dir.clone());
-    let running = match &folder {
-        Some(folder) => client::running(folder).await,
-        None => None,
-    };
-    let said = if let Some(instance) = running {
-        if instance.channel != ChannelName::Phone.as_str() {
-            return Err(NO_PHONE.into());
-        }
-        say::say(&instance.url, &burst).await?
-    } else {
-        let asked = Environment::of_process();
-        if folder.is_some() && asked.get("RECADO_CHANNEL") == Some(ChannelName::Meta.as_str()) {
-            return Err(NO_PHONE.into());
-        }
-        let channel = local::Channel::Phone(Secrets::random(SystemChance));
-        let options = make(&settings, local::loopback(0), folder, channel)?;
-        let run = LocalRun::start(options).await?;
-        let said = say::say(run.url(), &burst).await;
-        run.stop().await?;
-        said?
-    };
-    print_line(&if arguments.json {
-        said.json()
-    } else {
-        said.timeline()
-    });
-    Ok(if said.is_whole() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
-}
-
-async fn forget(arguments: ForgetArguments) -> Result<ExitCode, Failure> {
-    if !arguments.yes {
-        print_line(
-            "This deletes every message, answer, fact and summary of this person, for every agent or for the one of \
-             --agent. Nothing brings it back. Add --yes to do it.",
-        );
-        return Ok(ExitCode::SUCCESS);
-    }
-    // It sends nothing, so it needs no secrets of a channel.
-    let settings = settings(true, &PHONE)?;
-    let (phone, agent) = (&arguments.phone, arguments.agent.as_deref());
-    let forgotten = if let Some(instance) = client::running(&settings.data_dir).await {
-        forget::forget(&instance.url, phone, agent).await?
-    } else {
-        let agents = agents(&settings)?;
-        let gone = local::offline::forget(&settings.data_dir, agents, phone, agent).await?;
-        forget::sentence(gone.items)
-    };
-    print_line(&forgotten);
-    Ok(ExitCode::SUCCESS)
-}
-
-fn check(file: &std::path::Path) -> Result<ExitCode, Failure> {
-    let label = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| format!("{label} cannot be read as UTF-8 text: {error}"))?;
-    let (report, is_right) = agent_file::check_report(&label, &text);
+fn check(file: &Path) -> Result<ExitCode, Failure> {
+    let text = roster::read_text(file)?;
+    let (report, is_right) = agent_file::check_report(&file.display().to_string(), &text);
     print_line(report.trim_end());
     Ok(if is_right {
         ExitCode::SUCCESS
@@ -334,6 +247,19 @@ async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A phone as people write it (`+55 11 90000-0001`) as digits; anything else, a BSUID say, as it is.
+fn plain_phone(text: &str) -> String {
+    let text = text.trim();
+    let is_written_out = text
+        .chars()
+        .all(|sign| sign.is_ascii_digit() || "+-(). ".contains(sign));
+    if is_written_out {
+        text.chars().filter(char::is_ascii_digit).collect()
+    } else {
+        text.to_owned()
+    }
+}
+
 /// Resolves at Ctrl-C, and at the signal that a service manager sends.
 async fn stop_signal() {
     let interrupted = tokio::signal::ctrl_c();
@@ -351,12 +277,23 @@ async fn stop_signal() {
     let _ = interrupted.await;
 }
 
-#[expect(clippy::print_stdout, reason = "what a command has to say")]
-fn print_line(line: &str) {
-    println!("{line}");
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[expect(clippy::print_stderr, reason = "what a command has to complain of")]
-fn print_error(line: &str) {
-    eprintln!("{line}");
+    #[test]
+    fn a_phone_may_be_given_as_people_write_it() {
+        for (given, phone) in [
+            ("5511900000001", "5511900000001"),
+            ("+5511900000001", "5511900000001"),
+            (" +55 (11) 90000-0001 ", "5511900000001"),
+            ("+52.55.0000.0001", "525500000001"),
+            ("BR.1000000000000001", "BR.1000000000000001"),
+            ("ana", "ana"),
+            ("../x?y=1", "../x?y=1"),
+            ("", ""),
+        ] {
+            assert_eq!(plain_phone(given), phone, "{given:?}");
+        }
+    }
 }

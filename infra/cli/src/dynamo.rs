@@ -3,7 +3,7 @@
 //! Its engine runs SQLite on the thread that serves, so it must not share one with the handlers. AWS deletes expired items by
 //! itself; here a sweep each minute does.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
@@ -14,6 +14,8 @@ use dynoxide::Database;
 use dynoxide::server::serve_with_shutdown;
 use thiserror::Error;
 use tokio::sync::watch;
+
+use crate::private;
 
 /// Time between two sweeps of expired items.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(1);
@@ -57,7 +59,7 @@ pub enum DynamoError {
         source: std::io::Error,
     },
     /// The database engine refused.
-    #[error("open the database {path}: {reason}")]
+    #[error("open the database {path}: {reason}; put a copy of the file back, or name another one")]
     Engine {
         /// The file asked for, or "in memory".
         path: String,
@@ -127,6 +129,7 @@ fn open(data: &Data) -> Result<(Database, Option<File>), DynamoError> {
         Data::File(path) => {
             let lock = lock(path)?;
             check_magic(path)?;
+            create(path)?;
             let text = path.to_string_lossy().into_owned();
             let database = Database::new(&text).map_err(engine(text.clone()))?;
             Ok((database, Some(lock)))
@@ -142,7 +145,7 @@ fn lock(path: &Path) -> Result<File, DynamoError> {
     };
     let mut lock_path = path.as_os_str().to_owned();
     lock_path.push(".lock");
-    let lock = OpenOptions::new()
+    let lock = private::options()
         .create(true)
         .truncate(false)
         .write(true)
@@ -153,6 +156,19 @@ fn lock(path: &Path) -> Result<File, DynamoError> {
         Err(TryLockError::WouldBlock) => Err(DynamoError::Locked(path.to_owned())),
         Err(TryLockError::Error(source)) => Err(refused(source)),
     }
+}
+
+/// The engine would make the file with the rights of any other; its log and index get those of the file.
+fn create(path: &Path) -> Result<(), DynamoError> {
+    let file = private::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path);
+    file.map(drop).map_err(|source| DynamoError::File {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn check_magic(path: &Path) -> Result<(), DynamoError> {

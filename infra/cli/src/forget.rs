@@ -1,4 +1,6 @@
-//! `recado forget`: everything about a person goes.
+//! `recado forget`: asks the running instance who knows a person, and to forget them.
+
+use serde_json::Value;
 
 use crate::client;
 use crate::commands::Failure;
@@ -6,15 +8,30 @@ use crate::commands::Failure;
 /// Asks the instance at `url` to forget the person of this phone (or BSUID), for one agent or for all. Yields a
 /// sentence.
 pub async fn forget(url: &str, phone: &str, agent: Option<&str>) -> Result<String, Failure> {
+    let address = address(url, &["people", phone, "forget"], agent)?;
+    let answer = client::ask(client::client()?.post(address)).await?;
+    Ok(sentence(answer["forgotten"].as_u64().unwrap_or_default()))
+}
+
+/// Asks it which agents know the person, and changes nothing. Yields a sentence.
+pub async fn known(url: &str, phone: &str, agent: Option<&str>) -> Result<String, Failure> {
+    let address = address(url, &["people", phone], agent)?;
+    let answer = client::ask(client::client()?.get(address)).await?;
+    let agents = answer["agents"].as_array().into_iter().flatten();
+    Ok(question(
+        agents.filter_map(Value::as_str).map(str::to_owned),
+    ))
+}
+
+fn address(url: &str, parts: &[&str], agent: Option<&str>) -> Result<reqwest::Url, Failure> {
     let mut address = reqwest::Url::parse(url)?;
     if let Ok(mut path) = address.path_segments_mut() {
-        path.extend(["people", phone, "forget"]);
+        path.extend(parts);
     }
     if let Some(agent) = agent {
         address.query_pairs_mut().append_pair("agent", agent);
     }
-    let answer = client::ask(client::client()?.post(address)).await?;
-    Ok(sentence(answer["forgotten"].as_u64().unwrap_or_default()))
+    Ok(address)
 }
 
 /// What was done, and what is outside.
@@ -22,5 +39,15 @@ pub fn sentence(items: u64) -> String {
     format!(
         "Forgotten: {items} items besides the state. What was already sent, the provider's and the model's own \
          copies and the phone's log are outside."
+    )
+}
+
+/// What would be done, where these agents know the person.
+pub fn question(agents: impl Iterator<Item = String>) -> String {
+    let agents: Vec<String> = agents.collect();
+    format!(
+        "This person is known to: {}. Add --yes to delete every message, answer, fact and summary of them there. \
+         Nothing brings it back.",
+        agents.join(", ")
     )
 }

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::config::roster::Roster;
@@ -20,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::aws::LocalAws;
 use crate::phone::{self, Phone, Story};
+use crate::private;
 
 pub mod base;
 pub mod channel;
@@ -127,10 +127,18 @@ impl LocalRun {
         let routers = front.routers(&operator, &story, folder.as_deref());
         let (stop, stopped) = stops();
         let mut server = JoinSet::new();
-        let url = match routers.private {
-            None => public_url.clone(),
-            Some(private) => serve_private(private, &mut server, &stopped).await?,
+        let (url, private) = match routers.private {
+            None => (public_url.clone(), None),
+            Some(router) => {
+                let (listener, url) = listen(loopback(0)).await?;
+                (url, Some((listener, router)))
+            }
         };
+        // Before anything is answered: who finds the instance there may rely on its address being here.
+        let address_file = leave_address(folder.as_deref(), &url)?;
+        if let Some((listener, router)) = private {
+            server.spawn(server::serve(listener, router, stopped.server.clone()));
+        }
         server.spawn(server::serve(
             listener,
             routers.public,
@@ -140,7 +148,6 @@ impl LocalRun {
         let grace = recado_sweeper::grace(options.agents.ceiling_max());
         let workers = work(world, &base.queues, grace, &stopped.workers);
         let phone = front.start();
-        let address_file = leave_address(folder.as_deref(), &url)?;
         Ok(Self {
             url,
             public_url,
@@ -198,17 +205,6 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, String), StartError
     Ok((listener, format!("http://{address}")))
 }
 
-/// Serves what only this machine may ask on a free loopback port. Yields its address.
-async fn serve_private(
-    router: Router,
-    server: &mut JoinSet<()>,
-    stopped: &Stopped,
-) -> Result<String, StartError> {
-    let (listener, url) = listen(loopback(0)).await?;
-    server.spawn(server::serve(listener, router, stopped.server.clone()));
-    Ok(url)
-}
-
 /// Starts what works on the queues, and the sweeper.
 fn work(
     world: World,
@@ -240,10 +236,7 @@ fn leave_address(folder: Option<&Path>, url: &str) -> Result<Option<PathBuf>, St
         return Ok(None);
     };
     let file = crate::client::address_file(folder);
-    std::fs::write(&file, url).map_err(|source| StartError::Folder {
-        folder: folder.to_owned(),
-        source,
-    })?;
+    private::write(&file, url).map_err(|error| StartError::of_folder(folder, error))?;
     Ok(Some(file))
 }
 

@@ -1,4 +1,4 @@
-//! `recado say`: one burst through the same way as everybody's, and what became of it.
+//! `recado say`: one burst through the same way as everybody's, told while it happens, and what became of it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::client;
 use crate::commands::Failure;
+use timeline::Timeline;
 
 mod timeline;
 
@@ -41,8 +42,9 @@ pub struct Said {
     memory: Value,
 }
 
-/// Writes the burst through the instance at `url` and waits until all of it is answered, closed or given up.
-pub async fn say(url: &str, burst: &Burst) -> Result<Said, Failure> {
+/// Writes the burst through the instance at `url` and waits until all of it is answered, closed or given up. Each line
+/// of the timeline goes to `tell` as soon as it is known: a model that is down may be waited for for minutes.
+pub async fn say(url: &str, burst: &Burst, mut tell: impl FnMut(&str)) -> Result<Said, Failure> {
     let client = client::client()?;
     let before = story(&client, url, &burst.phone, 0).await?;
     let since = before["last"].as_u64().unwrap_or_default();
@@ -56,9 +58,13 @@ pub async fn say(url: &str, burst: &Burst) -> Result<Said, Failure> {
     let ids = strings(&client::ask(writing).await?["ids"]);
     let gaps = burst.gap * u32::try_from(burst.texts.len()).unwrap_or(u32::MAX);
     let deadline = began.plus(PATIENCE).plus(gaps);
+    let mut timeline = Timeline::of(&ids, &burst.texts);
     let steps = loop {
         let told = story(&client, url, &burst.phone, since).await?;
         let steps = told["steps"].as_array().cloned().unwrap_or_default();
+        for line in timeline.news(&steps) {
+            tell(&line);
+        }
         if is_over(&ids, &steps) || SystemClock.now() > deadline {
             break steps;
         }
@@ -181,8 +187,8 @@ impl Said {
         format!("{said:#}")
     }
 
-    /// The story for a person to read.
-    pub fn timeline(&self) -> String {
-        timeline::print(self)
+    /// What a person reads below the timeline: the answers, and what is remembered.
+    pub fn ending(&self) -> String {
+        timeline::ending(self)
     }
 }

@@ -29,7 +29,7 @@ const SECRETS: [(&str, &str); 4] = [
         "hash_key",
         "for local use only, never on AWS, never for people",
     ),
-    ("meta_app_secret", "local"),
+    ("meta_app_secret", "00000000000000000000000000000000"),
     ("meta_verify_token", "local"),
     ("meta_access_token", "local"),
 ];

@@ -12,8 +12,12 @@
 
 #[path = "process/bursts.rs"]
 mod bursts;
+#[path = "process/commands.rs"]
+mod commands;
 #[path = "process/figures.rs"]
 mod figures;
+#[path = "process/folder.rs"]
+mod folder;
 #[path = "process/harness.rs"]
 mod harness;
 #[path = "process/kills.rs"]

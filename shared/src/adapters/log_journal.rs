@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::adapters::meta::codes::{self, Class, Row};
+use crate::adapters::model_advice::advice;
 use crate::domain::{ConversationId, Hasher, ReplyId, Step, Timestamp};
 use crate::ports::Journal;
 
@@ -55,6 +56,7 @@ fn warn(hash: &str, step: &Step) -> bool {
             purpose = ?purpose,
             class = ?class,
             reason,
+            advice = advice(*class, reason),
             "model failed"
         ),
         Step::SendRefused { reply, code, again } => refused(hash, *reply, code, *again),

@@ -35,6 +35,7 @@ pub fn init(form: Form, filter: Option<&str>) {
     let started = match form {
         Form::Json => {
             let lines = fmt::layer()
+                .log_internal_errors(false)
                 .json()
                 .flatten_event(true)
                 .with_current_span(false)
@@ -43,6 +44,8 @@ pub fn init(form: Form, filter: Option<&str>) {
         }
         Form::Text => {
             let lines = fmt::layer()
+                // Where nobody reads standard error any more, telling so there would be a panic.
+                .log_internal_errors(false)
                 .with_writer(std::io::stderr)
                 .with_ansi(std::io::stderr().is_terminal())
                 .with_target(false);

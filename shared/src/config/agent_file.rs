@@ -14,6 +14,8 @@ pub use mistake::{Mistake, Position};
 pub use overrides::Overrides;
 pub use report::check_report;
 
+use std::time::Duration;
+
 use crate::domain::agent::{Budget, CompactionRules, ModelChoice, Timing};
 use crate::domain::{Agent, AgentId, BusinessNumber};
 use document::{Document, Found, Origin};
@@ -25,6 +27,10 @@ pub const DEFAULT_AGENT_FILE: &str = include_str!("default_agent.toml");
 const PERSONA_CHARS_MAX: usize = 40_000;
 /// What one transaction can answer or fold, with room for the items that go with it.
 const KEEP_MAX: usize = 80;
+/// The model of an agent that names none.
+const MODEL: &str = "gpt-5.4-mini";
+/// Nobody waits longer for an answer to their first message.
+const CEILING_MAX: Duration = Duration::from_mins(5);
 
 /// Reads an agent file as it stands.
 pub fn parse(text: &str) -> Result<Agent, Vec<Mistake>> {
@@ -45,7 +51,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let budget = read_budget(&mut file);
     let compaction = read_compaction(&mut file);
     let opt_out_words = opt_out::read(&mut file);
-    let texts = texts::read(&mut file, &language.value);
+    let texts = texts::read(&mut file, &language);
     let mistakes = file.close();
     match (id, persona, texts) {
         (Some(id), Some(persona), Some(texts)) if mistakes.is_empty() => Ok(Agent {
@@ -149,17 +155,18 @@ fn read_timing(file: &mut Document<'_>) -> Timing {
     // A run has 120 s; what is left after the models belongs to reading, committing and sending.
     let model_budget = file.seconds("timing", "model_budget_s", 75, 1..=90);
     let model_timeout = file.seconds("timing", "model_timeout_s", 60, 1..=90);
-    let seconds = |duration: std::time::Duration| format!("{} s", duration.as_secs_f64());
+    let seconds = |duration: Duration| format!("{} s", duration.as_secs_f64());
     if ceiling.value < window.value {
         blame(
             file,
             "timing",
             [("ceiling_s", ceiling.origin), ("window_s", window.origin)],
-            format!(
+            &format!(
                 "the ceiling ({}) must not be under the window ({}); four windows is a good ceiling",
                 seconds(ceiling.value),
                 seconds(window.value)
             ),
+            &(window.value * 4).min(CEILING_MAX).as_secs().to_string(),
         );
     }
     if model_budget.value < model_timeout.value {
@@ -171,11 +178,12 @@ fn read_timing(file: &mut Document<'_>) -> Timing {
             file,
             "timing",
             keys,
-            format!(
+            &format!(
                 "the timeout of one call ({}) must not be over the budget of all calls ({})",
                 seconds(model_timeout.value),
                 seconds(model_budget.value)
             ),
+            &model_budget.value.as_secs_f64().to_string(),
         );
     }
     Timing {
@@ -188,11 +196,13 @@ fn read_timing(file: &mut Document<'_>) -> Timing {
 }
 
 /// Notes that two settings do not go together at the one that was set: a variable first, then the first key in the file.
+/// `right` is a value of the first key that would do.
 fn blame(
     file: &mut Document<'_>,
     section: &'static str,
     keys: [(&'static str, Origin); 2],
-    message: String,
+    problem: &str,
+    right: &str,
 ) {
     if keys.iter().any(|(_, origin)| *origin == Origin::Wrong) {
         return;
@@ -204,20 +214,44 @@ fn blame(
         .iter()
         .find(|(_, origin)| matches!(origin, Origin::File(_)));
     if let Some((key, origin)) = of_variable.or(in_file) {
-        file.mistake(section, key, *origin, message);
+        let [(mended, _), _] = keys;
+        // Who sets variables has no file at hand.
+        let variable = Overrides::variable(section, mended);
+        let shown = match (origin, variable) {
+            (Origin::Environment(_), Some(variable)) => format!("{variable}={right}"),
+            _ => format!("{mended} = {right}"),
+        };
+        file.mistake(
+            section,
+            key,
+            *origin,
+            format!("{problem}; for instance {shown}"),
+        );
     }
 }
 
 fn read_model(file: &mut Document<'_>) -> ModelChoice {
-    let main = file.text("model", "main", 200, "gpt-5.4-mini");
-    let compaction = file.text("model", "compaction", 200, "gpt-5.4-mini");
     ModelChoice {
-        main: main.map_or_else(
-            || "gpt-5.4-mini".to_owned(),
-            |found| found.value.trim().to_owned(),
-        ),
-        compaction: compaction.map(|found| found.value.trim().to_owned()),
+        main: read_model_name(file, "main").unwrap_or_else(|| MODEL.to_owned()),
+        compaction: read_model_name(file, "compaction"),
     }
+}
+
+/// The name of a model, as the provider calls it: one word, or every call would be refused.
+fn read_model_name(file: &mut Document<'_>, key: &'static str) -> Option<String> {
+    let found = file.text("model", key, 200, MODEL)?;
+    let name = found.value.trim();
+    if name
+        .chars()
+        .any(|sign| sign.is_whitespace() || sign.is_control())
+    {
+        let right = Document::example(key, found.origin, &format!("{MODEL:?}"), MODEL);
+        let message =
+            format!("{name:?} is not the name of a model, which is one word; for instance {right}");
+        file.mistake("model", key, found.origin, message);
+        return None;
+    }
+    Some(name.to_owned())
 }
 
 fn read_budget(file: &mut Document<'_>) -> Budget {
@@ -243,10 +277,11 @@ fn read_compaction(file: &mut Document<'_>) -> CompactionRules {
             file,
             "compaction",
             keys,
-            format!(
+            &format!(
                 "keep ({}) must be less than trigger ({}), else there is nothing to compact; half of it is a good value",
                 keep.value, trigger.value
             ),
+            &(trigger.value / 2).clamp(2, KEEP_MAX).to_string(),
         );
     }
     CompactionRules {

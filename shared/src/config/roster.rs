@@ -1,10 +1,10 @@
 //! The agents of this installation, found by their number or their id.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use async_trait::async_trait;
 
@@ -188,7 +188,7 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let cannot_read = |error: std::io::Error| {
+    let cannot_read = |error: io::Error| {
         format!(
             "RECADO_AGENT_FILE: cannot read the folder {}: {error}",
             path.display()
@@ -215,18 +215,24 @@ fn files_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
+/// The text of one agent file. An error is one line that says what to give.
+pub fn read_text(file: &Path) -> Result<String, String> {
+    let label = file.display();
+    let example = "give the path of an agent file, for instance agents/recepcao.toml";
+    if file.is_dir() {
+        return Err(format!("{label} is a folder; {example}"));
+    }
+    let bytes = fs::read(file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{label} is not there; {example}"),
+        _ => format!("{label} cannot be read ({error}); {example}"),
+    })?;
+    String::from_utf8(bytes)
+        .map_err(|_| format!("{label} is not UTF-8 text; save it again as UTF-8"))
+}
+
 fn read(file: &Path, overrides: &Overrides) -> Result<Agent, Vec<String>> {
+    let text = read_text(file).map_err(|problem| vec![format!("RECADO_AGENT_FILE: {problem}")])?;
     let label = file.display().to_string();
-    let bytes = fs::read(file).map_err(|error| {
-        vec![format!(
-            "RECADO_AGENT_FILE: cannot read {label}: {error}; give the path of an agent file, for instance agents/recepcao.toml"
-        )]
-    })?;
-    let text = String::from_utf8(bytes).map_err(|_| {
-        vec![format!(
-            "{label}: is not UTF-8 text; save it again as UTF-8"
-        )]
-    })?;
     agent_file::parse_with(&text, overrides).map_err(|mistakes| lines(&label, &mistakes))
 }
 

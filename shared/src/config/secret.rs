@@ -14,8 +14,13 @@ impl Secret {
         if text.is_empty() {
             return Err("is blank");
         }
+        if is_example(text) {
+            return Err("is the example as it stands on a page, not a value of yours");
+        }
         if text.chars().any(char::is_control) {
-            return Err("holds a line break or another control character inside");
+            return Err(
+                "holds a line break or another control character inside; copy it again as one line",
+            );
         }
         Ok(Self(text.to_owned()))
     }
@@ -41,10 +46,28 @@ impl Secret {
         Ok(token)
     }
 
+    /// The secret of a Meta app: 32 hexadecimal characters. Any other text would refuse every webhook as forged, long
+    /// after the start and without a hint.
+    pub fn parse_app_secret(text: &str) -> Result<Self, &'static str> {
+        let secret = Self::parse_token(text)?;
+        let is_whole = secret.0.len() == 32 && secret.0.bytes().all(|b| b.is_ascii_hexdigit());
+        if is_whole {
+            Ok(secret)
+        } else {
+            Err("is not the secret of a Meta app")
+        }
+    }
+
     /// The text itself, for the one place that hands it over.
     pub fn reveal(&self) -> &str {
         &self.0
     }
+}
+
+/// `...` or `sk-…`, as pages write what the reader has to fill in.
+fn is_example(text: &str) -> bool {
+    let rest = text.strip_prefix("sk-").unwrap_or(text);
+    !rest.is_empty() && rest.chars().all(|sign| matches!(sign, '.' | '…'))
 }
 
 impl fmt::Debug for Secret {
@@ -78,6 +101,37 @@ mod tests {
         ] {
             let problem = Secret::parse_token(text).unwrap_err();
             assert!(!problem.contains("abc"), "{label}: {problem}");
+        }
+    }
+
+    #[test]
+    fn an_example_that_was_left_as_it_was_is_refused() {
+        for (text, is_right) in [
+            ("...", false),
+            ("…", false),
+            ("sk-...", false),
+            ("sk-…", false),
+            ("sk-.1", true),
+            ("none", true),
+            ("a...", true),
+        ] {
+            assert_eq!(Secret::parse(text).is_ok(), is_right, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_app_secret_is_32_hexadecimal_characters() {
+        for (label, text, is_right) in [
+            ("right", "0123456789abcdef0123456789abcdef\n", true),
+            ("in capitals", "0123456789ABCDEF0123456789ABCDEF", true),
+            ("the example left as it was", "...", false),
+            ("cut", "0123456789abcdef0123456789abcde", false),
+            ("too long", "0123456789abcdef0123456789abcdef0", false),
+            ("another letter", "0123456789abcdef0123456789abcdeg", false),
+            ("a token", "EAAG0123456789abcdef0123456789ab", false),
+        ] {
+            let read = Secret::parse_app_secret(text);
+            assert_eq!(read.is_ok(), is_right, "{label}");
         }
     }
 

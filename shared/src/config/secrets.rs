@@ -89,6 +89,7 @@ impl SecretKey {
                 Ok(secret)
             }
             Self::MetaVerifyToken => Secret::parse(text),
+            Self::MetaAppSecret | Self::MetaAppSecretPrevious => Secret::parse_app_secret(text),
             _ => Secret::parse_token(text),
         }
     }

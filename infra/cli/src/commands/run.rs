@@ -1,12 +1,15 @@
 //! `recado run`: everything in this process, for the phone or for WhatsApp, until it is told to stop.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use recado::adapters::chance::SystemChance;
+use recado::config::roster::Roster;
 use recado::config::settings::{Channel, Listen, LocalSettings, MetaSettings, ModelAccess};
 
-use super::{Failure, Given, make, print_line, settings, stop_signal};
+use super::{Failure, Given, make, settings, stop_signal};
+use crate::console::print_line;
 use crate::local::{self, LocalRun, Meta, Secrets};
 
 #[derive(Debug, Args)]
@@ -53,6 +56,7 @@ impl RunArguments {
         });
         Given {
             channel,
+            is_ephemeral: self.ephemeral,
             without: None,
         }
     }
@@ -78,14 +82,11 @@ pub async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         }
         Channel::Meta(meta) => local::Channel::Meta(Meta::of(meta)),
     };
-    let run = LocalRun::start(make(&settings, listen, folder.clone(), channel)?).await?;
+    let options = make(&settings, listen, folder.clone(), channel)?;
+    let model = model_line(&settings, &options.agents);
+    let run = LocalRun::start(options).await?;
     print_line(&format!("Recado is ready: {}", run.public_url()));
-    print_line(&match &settings.model {
-        ModelAccess::Demo => {
-            "  model    demo (built in; set RECADO_MODEL_KEY for a real one)".to_owned()
-        }
-        ModelAccess::Api { base_url, .. } => format!("  model    {base_url}"),
-    });
+    print_line(&model);
     print_line(&match &folder {
         Some(folder) => format!("  memory   {}", folder.display()),
         None => "  memory   none: gone when this ends".to_owned(),
@@ -100,6 +101,23 @@ pub async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     print_line("Stopping: what is under way ends first.");
     run.stop().await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Which models answer, and where they are.
+fn model_line(settings: &LocalSettings, agents: &Roster) -> String {
+    match &settings.model {
+        ModelAccess::Demo if settings.is_demo_chosen => {
+            "  model    demo (built in; RECADO_MODEL names it)".to_owned()
+        }
+        ModelAccess::Demo => {
+            "  model    demo (built in; set RECADO_MODEL_KEY for a real one)".to_owned()
+        }
+        ModelAccess::Api { base_url, .. } => {
+            let names: BTreeSet<&str> = agents.agents().map(|a| a.model.main.as_str()).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            format!("  model    {} at {base_url}", names.join(", "))
+        }
+    }
 }
 
 /// What is there and what comes next; never a secret itself.
@@ -119,8 +137,7 @@ fn what_to_do(settings: &LocalSettings, meta: &MetaSettings, run: &LocalRun) -> 
     ];
     if settings.model == ModelAccess::Demo {
         lines.push(
-            "           The demo model will answer real people until RECADO_MODEL_KEY is set."
-                .to_owned(),
+            "           The demo model will answer real people until a real one is set.".to_owned(),
         );
     }
     lines

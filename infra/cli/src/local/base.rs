@@ -1,5 +1,6 @@
 //! What every local process stands on: the folder with its lock, the embedded AWS, the key, table and queues.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,22 +14,48 @@ use recado::domain::Hasher;
 use recado::flow::{World, sweep};
 use recado::ports::{Chance as _, Clock as _, Journal, Messenger, Model};
 
+use super::channel::{MARK_FILE, PHONE_FILE};
 use super::error::StartError;
 use super::queues::{self, LocalQueues};
 use super::table;
 use crate::aws::{self, Data, LocalAws};
+use crate::private;
 
 /// Where the table is kept inside the data folder.
 const TABLE_FILE: &str = "recado.db";
+/// What is written of it and not yet in it.
+const TABLE_LOG: &str = "recado.db-wal";
+/// Whatever of a data folder holds words or leads to them; the key closes itself.
+const FILES: [&str; 6] = [
+    TABLE_FILE,
+    TABLE_LOG,
+    "recado.db-shm",
+    "recado.db.lock",
+    PHONE_FILE,
+    MARK_FILE,
+];
 /// Conversations looked at when the process starts.
 const RECOVERED_MAX: usize = 10_000;
 
-/// Whether the table's file is there and empty. `SQLite` takes that for a new one, and nobody would notice why an agent
-/// that knew people knows nobody. The key is made after the table, so that a first start cut short is none of these.
+/// Whether something was ever kept in the folder.
+pub fn is_in_use(folder: &Path) -> bool {
+    folder.join(TABLE_FILE).exists()
+}
+
+/// Whether the table has nothing in it: its file is not there or empty, and so is its log.
+fn is_empty(folder: &Path) -> bool {
+    let is_empty = |name: &str| {
+        let file = folder.join(name).metadata();
+        file.map_or(true, |file| file.len() == 0)
+    };
+    is_empty(TABLE_FILE) && is_empty(TABLE_LOG)
+}
+
+/// Whether the table's file is there and empty though the folder was in use. `SQLite` takes that for a new one, and
+/// nobody would notice why an agent that knew people knows nobody. The key is made after the table, so that a first
+/// start cut short is none of these.
 fn was_emptied(folder: &Path) -> bool {
-    let is_empty = |name: &str| folder.join(name).metadata().map(|file| file.len() == 0);
-    let log = is_empty(&format!("{TABLE_FILE}-wal")).unwrap_or(true);
-    log && is_empty(TABLE_FILE).unwrap_or(false) && folder.join(hash_key::FILE).exists()
+    is_in_use(folder) && is_empty(folder) && folder.join(hash_key::FILE).exists()
 }
 
 /// Table and queues, open.
@@ -46,7 +73,7 @@ impl Base {
     /// Opens what is in `folder`; without one nothing is kept.
     pub async fn open(folder: Option<&Path>, agents: &Roster) -> Result<Self, StartError> {
         // The folder's lock first: who starts twice is told that, not that the port is taken.
-        let is_new = folder.is_none_or(|folder| !folder.join(TABLE_FILE).exists());
+        let is_new = folder.is_none_or(is_empty);
         if let Some(folder) = folder.filter(|folder| was_emptied(folder)) {
             return Err(StartError::TableEmpty(folder.to_owned()));
         }
@@ -112,27 +139,29 @@ async fn start_aws(folder: Option<&Path>) -> Result<LocalAws, StartError> {
     let data = match folder {
         None => Data::Memory,
         Some(folder) => {
-            std::fs::create_dir_all(folder).map_err(|source| StartError::Folder {
-                folder: folder.to_owned(),
-                source,
-            })?;
-            keep_from_others(folder)?;
+            prepare(folder).map_err(|error| StartError::of_folder(folder, error))?;
             Data::File(folder.join(TABLE_FILE))
         }
     };
-    Ok(aws::serve(0, &data, Arc::new(|| SystemClock.now().ms())).await?)
+    let started = aws::serve(0, &data, Arc::new(|| SystemClock.now().ms())).await;
+    if let Some(folder) = folder.filter(|folder| started.is_ok() && private::is_open(folder)) {
+        tracing::warn!(
+            "other users of this machine may enter the data folder {}; what is kept there is closed to them, and so \
+             would be the folder after chmod 700",
+            folder.display()
+        );
+    }
+    started.map_err(|error| match folder {
+        Some(folder) => StartError::of_aws(folder, error),
+        None => error.into(),
+    })
 }
 
-/// Conversations are nobody else's business: on Unix only this user may enter the folder.
-fn keep_from_others(folder: &Path) -> Result<(), StartError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let only_ours = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(folder, only_ours).map_err(|source| StartError::Folder {
-            folder: folder.to_owned(),
-            source,
-        })?;
+/// Makes the folder where there is none, and closes the files of earlier runs to other users.
+fn prepare(folder: &Path) -> io::Result<()> {
+    private::make_folder(folder)?;
+    for name in FILES {
+        private::close(&folder.join(name))?;
     }
     Ok(())
 }

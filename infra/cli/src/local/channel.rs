@@ -13,9 +13,10 @@ use recado_ingest::{MetaSecrets, MetaSecretsSource};
 
 use super::error::StartError;
 use super::server::Secrets;
+use crate::private;
 
 /// Holds the channel's name inside the data folder.
-const MARK_FILE: &str = "recado.channel";
+pub const MARK_FILE: &str = "recado.channel";
 /// The phone's log: a folder that has it and no mark is the phone's.
 pub const PHONE_FILE: &str = "phone.jsonl";
 
@@ -106,10 +107,8 @@ impl ChannelName {
     /// Takes a data folder for this channel, where no other one has it.
     pub fn take(self, folder: &Path) -> Result<(), StartError> {
         self.check(folder)?;
-        std::fs::write(folder.join(MARK_FILE), self.as_str()).map_err(|source| StartError::Folder {
-            folder: folder.to_owned(),
-            source,
-        })
+        private::write(&folder.join(MARK_FILE), self.as_str())
+            .map_err(|error| StartError::of_folder(folder, error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use recado::adapters::hash_key::HashKeyError;
 use recado::adapters::meta::send::GraphSettingsError;
@@ -19,8 +19,8 @@ use crate::phone::PhoneError;
 pub enum StartError {
     /// The port is taken, or the address is not of this machine.
     #[error(
-        "{address} cannot be listened on: stop what uses it, or choose another port with --port, or another address \
-         of this machine with --listen"
+        "{address} cannot be listened on: stop what uses it, or choose another port with --port (RECADO_PORT), or \
+         another address of this machine with --listen (RECADO_LISTEN)"
     )]
     Port {
         /// Which.
@@ -30,8 +30,8 @@ pub enum StartError {
     },
     /// The phone is not for the world.
     #[error(
-        "{0} can be reached from other machines, and the phone's page is for this machine only: listen on \
-         127.0.0.1, or serve WhatsApp itself with --channel meta"
+        "{0} can be reached from other machines, and the phone's page is for this machine only: give --listen or \
+         RECADO_LISTEN=127.0.0.1, or serve WhatsApp itself with --channel meta (RECADO_CHANNEL=meta)"
     )]
     BeyondThisMachine(SocketAddr),
     /// What is in the folder came by the other channel.
@@ -51,9 +51,30 @@ pub enum StartError {
     /// The listener has no address.
     #[error("the listener's address cannot be read")]
     Address(#[source] io::Error),
+    /// The data folder, or what it should lie in, is something else.
+    #[error(
+        "{} is no folder, and the data folder must be one: name another, for instance RECADO_DATA_DIR=.recado",
+        .0.display()
+    )]
+    NoFolder(PathBuf),
     /// The data folder cannot be made.
-    #[error("the data folder {} cannot be made: name another one with RECADO_DATA_DIR", folder.display())]
-    Folder {
+    #[error(
+        "the data folder {} cannot be made: name one where this user may write, for instance RECADO_DATA_DIR=.recado",
+        folder.display()
+    )]
+    FolderNotMade {
+        /// Which.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The data folder is there and cannot be used.
+    #[error(
+        "the data folder {} cannot be written to: let this user write there, or name another one, for instance \
+         RECADO_DATA_DIR=.recado",
+        folder.display()
+    )]
+    FolderNotWritable {
         /// Which.
         folder: PathBuf,
         /// What the system said.
@@ -73,9 +94,21 @@ pub enum StartError {
          empty memory"
     )]
     TableEmpty(PathBuf),
+    /// The table's file is damaged, or not to be had.
+    #[error(
+        "{}/recado.db cannot be used ({reason}): put a copy of the whole folder back, or move the folder away and \
+         start with an empty memory",
+        folder.display()
+    )]
+    TableDamaged {
+        /// Which folder.
+        folder: PathBuf,
+        /// What the engine said.
+        reason: String,
+    },
     /// The local AWS.
     #[error(transparent)]
-    Aws(AwsError),
+    Aws(#[from] AwsError),
     /// The key that stands for people.
     #[error(transparent)]
     HashKey(#[from] HashKeyError),
@@ -85,8 +118,11 @@ pub enum StartError {
     /// The sender.
     #[error(transparent)]
     Sender(#[from] GraphSettingsError),
-    /// The table.
-    #[error(transparent)]
+    /// The table's file opens and its engine refuses all the same.
+    #[error(
+        "the table cannot be used: free some space where the disk is full, else put a copy of the whole data folder \
+         back, or move the folder away and start with an empty memory"
+    )]
     Table(#[from] StoreError),
     /// A queue.
     #[error("the local queue {queue} cannot be made: {reason}")]
@@ -97,16 +133,37 @@ pub enum StartError {
         reason: String,
     },
     /// What was left from the last run cannot be taken up.
-    #[error("what the last run left cannot be taken up")]
+    #[error(
+        "what the last run left cannot be taken up: free some space where the disk is full, else put a copy of the \
+         whole data folder back, or move the folder away and start with an empty memory"
+    )]
     Recover(#[from] FlowError),
 }
 
-impl From<AwsError> for StartError {
-    fn from(error: AwsError) -> Self {
+impl StartError {
+    /// What this failure to make or to write something in the data folder means.
+    pub fn of_folder(folder: &Path, source: io::Error) -> Self {
+        let folder = folder.to_owned();
+        let is_other = |path: &&Path| path.exists() && !path.is_dir();
+        if let Some(other) = folder.ancestors().find(is_other) {
+            return Self::NoFolder(other.to_owned());
+        }
+        if folder.is_dir() {
+            Self::FolderNotWritable { folder, source }
+        } else {
+            Self::FolderNotMade { folder, source }
+        }
+    }
+
+    /// Why the local AWS cannot start on this data folder.
+    pub fn of_aws(folder: &Path, error: AwsError) -> Self {
         match error {
-            AwsError::Dynamo(DynamoError::Locked(file)) => {
-                Self::SecondProcess(file.parent().map(PathBuf::from).unwrap_or(file))
-            }
+            AwsError::Dynamo(DynamoError::Locked(_)) => Self::SecondProcess(folder.to_owned()),
+            AwsError::Dynamo(DynamoError::File { source, .. }) => Self::of_folder(folder, source),
+            AwsError::Dynamo(DynamoError::Engine { reason, .. }) => Self::TableDamaged {
+                folder: folder.to_owned(),
+                reason,
+            },
             other => Self::Aws(other),
         }
     }

@@ -1,12 +1,14 @@
-//! `forget` on a data folder that no instance runs on: table and nothing else. No message is answered meanwhile, so
+//! Finding and forgetting a person on a data folder that no instance runs on: table and nothing else. No message is answered meanwhile, so
 //! nobody hears from the wrong channel.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recado::adapters::absent::{NoMessenger, NoModel};
 use recado::adapters::log_journal::LogJournal;
 use recado::config::roster::Roster;
+use recado::domain::AgentId;
+use recado::flow::World;
 
 use super::base::{self, Base};
 use super::channel::ChannelName;
@@ -19,9 +21,12 @@ pub enum OfflineError {
     /// The folder cannot be opened.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// Nobody was forgotten.
+    /// Nobody was found.
     #[error(transparent)]
     Forget(#[from] ForgetError),
+    /// Nothing was ever kept in the folder, and a look must not make it.
+    #[error("nobody is known: {} holds no memory; name another data folder with RECADO_DATA_DIR", .0.display())]
+    NoMemory(PathBuf),
 }
 
 /// Forgets the person of this phone or BSUID, for one agent or for all.
@@ -31,18 +36,44 @@ pub async fn forget(
     id: &str,
     agent: Option<&str>,
 ) -> Result<Gone, OfflineError> {
+    let whom = whom(folder, id, agent)?;
+    let (base, world) = open(folder, &agents).await?;
+    let gone = people::forget(&world, &agents, &whom).await;
+    base.aws.stop().await.map_err(StartError::from)?;
+    Ok(gone?)
+}
+
+/// The agents that know the person; nothing of theirs is changed.
+pub async fn known(
+    folder: &Path,
+    agents: Arc<Roster>,
+    id: &str,
+    agent: Option<&str>,
+) -> Result<Vec<AgentId>, OfflineError> {
+    let whom = whom(folder, id, agent)?;
+    let (base, world) = open(folder, &agents).await?;
+    let knowing = people::known(&world, &agents, &whom).await;
+    base.aws.stop().await.map_err(StartError::from)?;
+    Ok(knowing?)
+}
+
+fn whom(folder: &Path, id: &str, agent: Option<&str>) -> Result<Whom, OfflineError> {
     let channel = ChannelName::of_folder(folder).unwrap_or(ChannelName::Phone);
-    let whom = Whom::parse(id, agent, channel)?;
-    let base = Base::open(Some(folder), &agents).await?;
+    Ok(Whom::parse(id, agent, channel)?)
+}
+
+async fn open(folder: &Path, agents: &Arc<Roster>) -> Result<(Base, World), OfflineError> {
+    if !base::is_in_use(folder) {
+        return Err(OfflineError::NoMemory(folder.to_owned()));
+    }
+    let base = Base::open(Some(folder), agents).await?;
     let journal = Arc::new(LogJournal::new(Arc::clone(&base.hasher)));
     let world = base.world(
-        Arc::clone(&agents),
+        Arc::clone(agents),
         Arc::new(NoModel),
         Arc::new(NoMessenger),
         journal,
     );
     base::recover(&world).await?;
-    let gone = people::forget(&world, &agents, &whom).await;
-    base.aws.stop().await.map_err(StartError::from)?;
-    Ok(gone?)
+    Ok((base, world))
 }

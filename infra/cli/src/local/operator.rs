@@ -30,12 +30,13 @@ pub struct Operator {
     pub channel: ChannelName,
 }
 
-/// Health and `forget`.
+/// Health, who knows a person, and `forget`.
 pub fn router(operator: &Operator, folder: Option<&FilePath>) -> Router {
     let health =
         json!({ "recado": "ready", "folder": folder, "channel": operator.channel.as_str() });
     Router::new()
         .route("/health", get(|| async move { Json(health) }))
+        .route("/people/{id}", get(known))
         .route("/people/{id}/forget", post(forget))
         .with_state(operator.clone())
         .layer(middleware::from_fn_with_state(
@@ -55,7 +56,7 @@ pub fn story(story: Arc<Story>) -> Router {
         ))
 }
 
-/// What `forget` can be asked.
+/// For which agent a person can be asked for.
 #[derive(Deserialize)]
 struct Asked {
     agent: Option<String>,
@@ -73,15 +74,33 @@ async fn forget(
     };
     match forgotten {
         Ok(gone) => Json(json!({ "forgotten": gone.items, "agents": gone.agents })).into_response(),
-        Err(error) => {
-            let status = match &error {
-                ForgetError::NoId(_) => StatusCode::BAD_REQUEST,
-                ForgetError::NoAgent { .. } | ForgetError::Nobody(_) => StatusCode::NOT_FOUND,
-                ForgetError::Table(_) => StatusCode::SERVICE_UNAVAILABLE,
-            };
-            (status, Json(json!({ "error": error.to_string() }))).into_response()
-        }
+        Err(error) => refused(&error),
     }
+}
+
+async fn known(
+    State(operator): State<Operator>,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Response {
+    let whom = Whom::parse(&id, asked.agent.as_deref(), operator.channel);
+    let known = match whom {
+        Ok(whom) => people::known(&operator.world, &operator.agents, &whom).await,
+        Err(error) => Err(error),
+    };
+    match known {
+        Ok(agents) => Json(json!({ "agents": agents })).into_response(),
+        Err(error) => refused(&error),
+    }
+}
+
+fn refused(error: &ForgetError) -> Response {
+    let status = match error {
+        ForgetError::NoId(_) => StatusCode::BAD_REQUEST,
+        ForgetError::NoAgent { .. } | ForgetError::Nobody(_) => StatusCode::NOT_FOUND,
+        ForgetError::Table(_) => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (status, Json(json!({ "error": error.to_string() }))).into_response()
 }
 
 /// What the story can be asked.

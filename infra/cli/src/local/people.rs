@@ -107,6 +107,27 @@ pub async fn forget(world: &World, agents: &Roster, whom: &Whom) -> Result<Gone,
     Ok(gone)
 }
 
+/// The agents that know the person; nothing is changed.
+pub async fn known(
+    world: &World,
+    agents: &Roster,
+    whom: &Whom,
+) -> Result<Vec<AgentId>, ForgetError> {
+    let mut knowing = Vec::new();
+    for agent in meant(agents, whom).await? {
+        if !conversations(world, &agent, &whom.aliases)
+            .await?
+            .is_empty()
+        {
+            knowing.push(agent);
+        }
+    }
+    if knowing.is_empty() {
+        return Err(ForgetError::Nobody(whom.kind));
+    }
+    Ok(knowing)
+}
+
 async fn meant(agents: &Roster, whom: &Whom) -> Result<Vec<AgentId>, ForgetError> {
     let Some(asked) = &whom.agent else {
         return Ok(agents.agents().map(|agent| agent.id.clone()).collect());

@@ -20,7 +20,7 @@ function lineOf(row, textOf) {
       return [say.model(row.model), `${duration(row.took_ms)} · ${tokens}`];
     }
     case "model_failed":
-      return [say.failed(row.model), `${row.class}: ${row.reason}`];
+      return [say.failed(row.model), [row.class, row.reason, row.advice].filter(Boolean).join(": ")];
     case "superseded":
       return [say.superseded];
     case "committed":

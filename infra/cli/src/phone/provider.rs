@@ -45,7 +45,10 @@ pub struct Settings {
 #[derive(Debug, thiserror::Error)]
 pub enum PhoneError {
     /// Its log cannot be opened or read.
-    #[error("the phone's log phone.jsonl cannot be read")]
+    #[error(
+        "the phone's log phone.jsonl cannot be read: let this user read it, or move it out of the data folder to start \
+         without the messages on the phone"
+    )]
     Unreadable(#[source] std::io::Error),
     /// A record cannot be written; nothing was accepted.
     #[error("the phone's log phone.jsonl cannot be written")]

@@ -1,7 +1,7 @@
 //! The provider's own log: JSON lines, append only, in memory or in `phone.jsonl`. Whatever it has to know after a
 //! kill is written here before anyone is told of it. It is not the program's log: phones and texts are its content.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use recado::domain::{Phone, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::book::Progress;
+use crate::private;
 
 /// The form of today's lines.
 const VERSION: u32 = 1;
@@ -79,7 +80,7 @@ impl Log {
     /// Opens or creates the log and reads what it holds. What a kill left of a last line is cut off: nobody was
     /// told of it. A line that cannot be read is left out, with a warning that names its number only.
     pub fn open(path: &Path) -> io::Result<(Self, Vec<Record>)> {
-        let mut file = OpenOptions::new()
+        let mut file = private::options()
             .read(true)
             .write(true)
             .create(true)
@@ -150,6 +151,8 @@ fn decode_lines(bytes: &[u8]) -> io::Result<Vec<Record>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
 
     fn wrote(id: &str) -> Record {

@@ -1,6 +1,7 @@
 //! A step of the story as JSON, for the page and the command line: one flat object, its name under `step`, every
 //! moment in milliseconds since 1970 and every duration in milliseconds.
 
+use recado::adapters::model_advice::advice;
 use recado::domain::{HoldReason, Purpose, ReplyKind, Step};
 use recado::error::ModelErrorClass;
 use serde_json::{Map, Value, json};
@@ -93,6 +94,7 @@ fn outside(step: &Step) -> Value {
             "purpose": purpose_word(*purpose),
             "class": error_class(*class),
             "reason": reason,
+            "advice": advice(*class, reason),
         }),
         Step::ToolCalled {
             reply,

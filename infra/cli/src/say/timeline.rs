@@ -7,28 +7,52 @@ use serde_json::Value;
 
 use super::Said;
 
-/// Prints it, the answers and what is remembered.
-pub fn print(said: &Said) -> String {
-    let texts: BTreeMap<&str, &str> = said
-        .messages
-        .iter()
-        .filter_map(|message| Some((message["id"].as_str()?, message["text"].as_str()?)))
-        .collect();
-    let zero = said
-        .steps
-        .iter()
-        .filter_map(|step| step["at"].as_u64())
-        .min()
-        .unwrap_or_default();
-    let mut page = String::new();
-    for step in &said.steps {
-        if let Some(line) = line(step, &texts, zero) {
-            let at = since(step["at"].as_u64().unwrap_or(zero), zero);
-            // Writing to a String cannot fail.
-            let _ = writeln!(page, "{at:>8}  {line}");
+/// What is told of a burst, line by line.
+pub struct Timeline {
+    /// The burst's texts by their messages' ids.
+    texts: BTreeMap<String, String>,
+    /// When the first step was.
+    zero: Option<u64>,
+    /// The last step that was told.
+    told: u64,
+}
+
+impl Timeline {
+    /// Nothing is told yet of the messages with these ids and texts, in order.
+    pub fn of(ids: &[String], texts: &[String]) -> Self {
+        Self {
+            texts: ids.iter().cloned().zip(texts.iter().cloned()).collect(),
+            zero: None,
+            told: 0,
         }
     }
+
+    /// The lines of those of these steps that were not told before.
+    pub fn news(&mut self, steps: &[Value]) -> Vec<String> {
+        let seq = |step: &Value| step["seq"].as_u64().unwrap_or_default();
+        let mut lines = Vec::new();
+        for step in steps.iter().filter(|step| seq(step) > self.told) {
+            let at = step["at"].as_u64().unwrap_or_default();
+            let zero = *self.zero.get_or_insert(at);
+            if let Some(line) = line(step, &self.texts, zero) {
+                lines.push(format!("{:>8}  {line}", since(at, zero)));
+            }
+        }
+        self.told = steps
+            .iter()
+            .map(seq)
+            .max()
+            .unwrap_or_default()
+            .max(self.told);
+        lines
+    }
+}
+
+/// The answers and what is remembered.
+pub fn ending(said: &Said) -> String {
+    let mut page = String::new();
     for reply in said.texts() {
+        // Writing to a String cannot fail.
         let _ = writeln!(page, "\n  > {}", reply.replace('\n', "\n  > "));
     }
     if said.texts().is_empty() {
@@ -44,14 +68,14 @@ fn since(at: u64, zero: u64) -> String {
     format!("{seconds:.2} s")
 }
 
-fn line(step: &Value, texts: &BTreeMap<&str, &str>, zero: u64) -> Option<String> {
+fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<String> {
     let count = |name: &str| step[name].as_u64().unwrap_or_default();
     let word = |name: &str| step[name].as_str().unwrap_or_default().to_owned();
     let messages = step["messages"].as_array().map_or(0, Vec::len);
     Some(match step["step"].as_str()? {
         "received" => {
             let id = word("message");
-            let text = texts.get(id.as_str()).copied().unwrap_or("…");
+            let text = texts.get(&id).map_or("…", String::as_str);
             let again = if step["fresh"] == true {
                 ""
             } else {
@@ -72,7 +96,13 @@ fn line(step: &Value, texts: &BTreeMap<&str, &str>, zero: u64) -> Option<String>
             count("output_tokens"),
             word("purpose")
         ),
-        "model_failed" => format!("model      failed: {} ({})", word("class"), word("reason")),
+        "model_failed" => {
+            let failed = format!("model      failed: {} ({})", word("class"), word("reason"));
+            match step["advice"].as_str() {
+                Some(advice) => format!("{failed}: {advice}"),
+                None => failed,
+            }
+        }
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
         "fenced" => "fenced     another run was quicker".to_owned(),
@@ -109,4 +139,29 @@ fn remembered(memory: &Value) -> String {
         let _ = write!(line, "\n  summary: {summary}");
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_step_is_told_once_and_a_failure_with_what_to_do() {
+        let strings = |texts: [&str; 1]| texts.map(str::to_owned);
+        let mut timeline = Timeline::of(&strings(["wamid.1"]), &strings(["oi"]));
+        let mut steps = vec![
+            json!({ "seq": 7, "at": 1_000, "step": "received", "message": "wamid.1", "fresh": true }),
+        ];
+        assert_eq!(timeline.news(&steps), ["  0.00 s  received   oi"]);
+        assert_eq!(timeline.news(&steps), Vec::<String>::new());
+        steps.push(json!({
+            "seq": 9, "at": 6_500, "step": "model_failed", "class": "auth", "reason": "status 401", "advice": "check the key",
+        }));
+        assert_eq!(
+            timeline.news(&steps),
+            ["  5.50 s  model      failed: auth (status 401): check the key"]
+        );
+    }
 }

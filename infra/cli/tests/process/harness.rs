@@ -34,9 +34,11 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data").to_string_lossy().into_owned();
         Self {
-            folder: tempfile::tempdir().unwrap(),
-            variables: Vec::new(),
+            folder,
+            variables: vec![("RECADO_DATA_DIR".to_owned(), data)],
         }
     }
 
@@ -72,7 +74,6 @@ impl Place {
             .args(arguments)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("RECADO_DATA_DIR", self.data())
             .envs(
                 self.variables
                     .iter()
@@ -96,6 +97,13 @@ impl Place {
             out: String::from_utf8(output.stdout).unwrap(),
             err: String::from_utf8(output.stderr).unwrap(),
         }
+    }
+
+    /// Starts a command whose output nobody reads: both streams are closed on the other side.
+    pub fn unread(&self, arguments: &[&str]) -> Child {
+        let mut child = self.command(arguments).spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        child
     }
 
     /// `recado say --json` with these further arguments; the one object it printed.

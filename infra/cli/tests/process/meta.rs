@@ -5,8 +5,9 @@ use serde_json::json;
 
 use crate::harness::Place;
 
+const APP_SECRET: &str = "0123456789abcdef0123456789abcdef";
 const SECRETS: [(&str, &str); 3] = [
-    ("RECADO_META_APP_SECRET", "app-canary"),
+    ("RECADO_META_APP_SECRET", APP_SECRET),
     ("RECADO_META_VERIFY_TOKEN", "verify-canary"),
     ("RECADO_META_ACCESS_TOKEN", "access-canary"),
 ];
@@ -44,7 +45,7 @@ async fn it_tells_what_to_do_next_and_never_a_secret() {
     let running = place.spawn(&["run", "--port", "0", "--channel", "meta"]);
     let url = running.ready().await;
     let body = webhook();
-    let signature = signature::sign(b"app-canary", body.as_bytes());
+    let signature = signature::sign(APP_SECRET.as_bytes(), body.as_bytes());
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let taken = http
         .post(format!("{url}/webhook/meta"))
@@ -81,7 +82,7 @@ async fn it_tells_what_to_do_next_and_never_a_secret() {
     ] {
         assert!(printed.contains(word), "{word} in {printed}");
     }
-    for canary in ["canary", "canário", PHONE] {
+    for canary in ["canary", APP_SECRET, "canário", PHONE] {
         assert!(!printed.contains(canary), "{canary} in {printed}");
     }
     assert!(!place.data().join("recado.url").exists());
@@ -94,7 +95,7 @@ async fn what_would_mix_or_open_too_much_is_refused_with_a_sentence() {
         (
             "the phone for everybody",
             vec!["run", "--listen", "0.0.0.0:0"],
-            "--channel meta",
+            "RECADO_LISTEN=127.0.0.1, or serve WhatsApp itself with --channel meta",
         ),
         (
             "an address of nothing",
@@ -111,13 +112,20 @@ async fn what_would_mix_or_open_too_much_is_refused_with_a_sentence() {
     assert_eq!(said.code, Some(1));
     assert!(said.err.contains("--ephemeral"), "{}", said.err);
     assert!(!meta.data().exists(), "nothing was made");
-    let mut bare = meta;
-    bare.unset("RECADO_META_ACCESS_TOKEN");
-    let refused = bare.recado(&["run", "--port", "0"]).await;
-    assert_eq!(refused.code, Some(1));
-    assert!(
-        refused.err.contains("RECADO_META_ACCESS_TOKEN"),
-        "{}",
-        refused.err
-    );
+    for (name, value) in [
+        ("RECADO_META_ACCESS_TOKEN", None),
+        // The default folder is the phone's.
+        ("RECADO_DATA_DIR", None),
+        ("RECADO_META_APP_SECRET", Some("...")),
+    ] {
+        let mut bare = self::place().with("RECADO_CHANNEL", "meta");
+        bare.unset(name);
+        match value {
+            Some(value) => bare.set(name, value),
+            None => bare.unset(name),
+        }
+        let refused = bare.recado(&["run", "--port", "0"]).await;
+        assert_eq!(refused.code, Some(1), "{name}");
+        assert!(refused.err.contains(name), "{}", refused.err);
+    }
 }

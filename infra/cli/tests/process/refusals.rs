@@ -38,13 +38,26 @@ async fn a_wrong_setting_is_named_and_shown_right() {
     for (name, value, right) in [
         ("RECADO_PORT", "abc", "8787"),
         ("RECADO_WINDOW_S", "zero", "RECADO_WINDOW_S=5"),
+        ("RECADO_WINDOW_S", "30", "RECADO_CEILING_S=120"),
+        ("RECADO_MODEL", "a b", "RECADO_MODEL=gpt-5.4-mini"),
+        ("RECADO_MODEL_COMPACTION", "a b", "gpt-5.4-mini"),
+        ("RECADO_LANGUAGE", "fr", "[texts]"),
+        ("RECADO_LISTEN", "0.0.0.0", "RECADO_LISTEN=127.0.0.1"),
+        ("RECADO_MODEL_KEY", "sk-\nab", "RECADO_MODEL_KEY=sk-"),
+        (
+            "RECADO_MODEL_BASE_URL",
+            "https://api.openai.com",
+            "https://api.openai.com/v1",
+        ),
         ("RECADO_AGENT_FILE", "missing.toml", "missing.toml"),
         ("RECADO_MODEL_BASE_URL", "ftp://x", "https://"),
         ("RECADO_CHANNEL", "sms", "RECADO_CHANNEL=phone"),
         ("RECADO_LOG", "debgu", "debug"),
         ("RECADO_LOG", "bogus", "info"),
     ] {
-        let place = Place::new().with(name, value);
+        let place = Place::new()
+            .with("RECADO_MODEL_KEY", "none")
+            .with(name, value);
         let refused = place.recado(&["run", "--port", "0"]).await;
         check(&refused, &[name, right]);
     }
@@ -69,21 +82,59 @@ async fn a_table_that_was_emptied_is_not_taken_for_a_new_one() {
     check(&refused, &["recado.db is empty", "put a copy of it back"]);
 }
 
-#[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_may_enter_the_data_folder() {
-    use std::os::unix::fs::PermissionsExt as _;
+async fn a_damaged_table_is_told_with_what_to_do() {
     let place = Place::new();
-    std::fs::create_dir_all(place.data()).unwrap();
-    let open = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(place.data(), open).unwrap();
-    let instance = place.run().await;
-    let mode = std::fs::metadata(place.data())
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o700);
-    instance.stop().await;
+    place.run().await.stop().await;
+    let table = place.data().join("recado.db");
+    let whole = std::fs::read(&table).unwrap();
+    // What every database begins with stays; in the second one the list of tables does too.
+    for begin in [100, whole.len() / 5] {
+        let mut bytes = whole.clone();
+        bytes[begin..].fill(0xff);
+        std::fs::write(&table, bytes).unwrap();
+        let refused = place.recado(&["run", "--port", "0"]).await;
+        assert_eq!(refused.code, Some(1), "{begin}: {}", refused.err);
+        for word in ["put a copy of the whole", "move the folder away"] {
+            assert!(refused.err.contains(word), "{begin}: {}", refused.err);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_used_is_told_with_a_right_one() {
+    let mut place = Place::new();
+    let file = place.file("a-file", "");
+    let under = file.join("data");
+    for (folder, word) in [
+        (file.to_str().unwrap(), "a-file is no folder"),
+        (under.to_str().unwrap(), "a-file is no folder"),
+        #[cfg(target_os = "linux")]
+        ("/proc/nothing", "cannot be made"),
+        #[cfg(target_os = "linux")]
+        ("/proc/self", "/proc/self cannot be written to"),
+    ] {
+        place.set("RECADO_DATA_DIR", folder);
+        let arguments = [&["run", "--port", "0"][..], &["say", "oi"]];
+        for arguments in arguments {
+            let refused = place.recado(arguments).await;
+            check(&refused, &[word, "RECADO_DATA_DIR=.recado"]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_agent_file_is_told_with_what_to_give() {
+    let place = Place::new();
+    std::fs::write(place.file("latin.toml", ""), [0xe7, 0xe3, 0x6f]).unwrap();
+    for (given, word) in [
+        (".", ". is a folder; give the path of an agent file"),
+        ("missing.toml", "missing.toml is not there; give the path"),
+        ("latin.toml", "is not UTF-8 text; save it again"),
+    ] {
+        let refused = place.recado(&["agent", "check", given]).await;
+        check(&refused, &[word]);
+    }
 }
 
 #[tokio::test]

@@ -157,7 +157,7 @@ pub const ROWS: [Row; 25] = [
     row(
         "request_not_buildable",
         Class::Account,
-        "the access token has signs that no request can carry",
+        "the access token has characters that no request can carry",
         "copy it again",
     ),
     row(

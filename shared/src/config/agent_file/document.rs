@@ -147,6 +147,11 @@ impl<'i> Document<'i> {
         self.mistakes
     }
 
+    /// Whether a part of the file could not be read: what seems to be missing may stand there.
+    pub fn is_broken(&self) -> bool {
+        !self.broken_lines.is_empty()
+    }
+
     /// Whether this setting is set, rightly or wrongly.
     pub fn has(&self, section: &str, key: &str) -> bool {
         self.overrides.of(section, key).is_some()

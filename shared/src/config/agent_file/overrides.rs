@@ -54,12 +54,18 @@ impl Overrides {
         OVERRIDES.iter().map(|known| known.variable)
     }
 
-    /// What replaces this setting: the variable and its value.
-    pub(super) fn of(&self, section: &str, key: &str) -> Option<(&'static str, &str)> {
+    /// The variable that can replace this setting, if one can.
+    pub(super) fn variable(section: &str, key: &str) -> Option<&'static str> {
         let known = OVERRIDES
             .iter()
             .find(|known| known.section == section && known.key == key)?;
-        let value = self.values.get(known.variable)?;
-        Some((known.variable, value))
+        Some(known.variable)
+    }
+
+    /// What replaces this setting: the variable and its value.
+    pub(super) fn of(&self, section: &str, key: &str) -> Option<(&'static str, &str)> {
+        let variable = Self::variable(section, key)?;
+        let value = self.values.get(variable)?;
+        Some((variable, value))
     }
 }

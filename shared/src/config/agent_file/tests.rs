@@ -131,6 +131,41 @@ fn a_variable_replaces_a_setting_of_the_file() {
     assert_eq!(agent.time_zone, "UTC");
     let least = parse_with(LEAST, &over).unwrap();
     assert!(least.texts.apology.starts_with("Sorry"));
+    assert_eq!(
+        agent.texts, least.texts,
+        "the embedded agent has no texts of its own"
+    );
+}
+
+#[test]
+fn a_copy_of_the_embedded_file_in_another_language_has_no_text_in_ours() {
+    for (language, opted_out) in [
+        ("en", "All right"),
+        ("es-MX", "De acuerdo"),
+        ("pt-PT", "Certo"),
+    ] {
+        let copy =
+            DEFAULT_AGENT_FILE.replace("language = \"pt-BR\"", &format!("language = {language:?}"));
+        let texts = parse(&copy).unwrap().texts;
+        assert!(
+            texts.opted_out.starts_with(opted_out),
+            "{language}: {texts:?}"
+        );
+    }
+}
+
+#[test]
+fn the_texts_that_the_embedded_file_shows_are_the_built_in_ones() {
+    let shown = DEFAULT_AGENT_FILE
+        .replace("# [texts]", "[texts]")
+        .replace("# apology", "apology")
+        .replace("# opted_out", "opted_out")
+        .replace("# refusal", "refusal");
+    assert_eq!(shown.matches("\n[texts]\n").count(), 1);
+    for key in ["\napology = ", "\nopted_out = ", "\nrefusal = "] {
+        assert_eq!(shown.matches(key).count(), 1, "{key}");
+    }
+    assert_eq!(parse(&shown).unwrap(), parse(DEFAULT_AGENT_FILE).unwrap());
 }
 
 #[test]
@@ -149,12 +184,32 @@ fn a_wrong_variable_is_told_by_its_own_name() {
         (
             "RECADO_WINDOW_S",
             "25",
-            "RECADO_WINDOW_S: the ceiling (20 s) must not be under the window (25 s); four windows is a good ceiling",
+            "RECADO_WINDOW_S: the ceiling (20 s) must not be under the window (25 s); four windows is a good ceiling; for instance RECADO_CEILING_S=100",
         ),
         (
             "RECADO_CEILING_S",
             "2",
-            "RECADO_CEILING_S: the ceiling (2 s) must not be under the window (5 s); four windows is a good ceiling",
+            "RECADO_CEILING_S: the ceiling (2 s) must not be under the window (5 s); four windows is a good ceiling; for instance RECADO_CEILING_S=20",
+        ),
+        (
+            "RECADO_WINDOW_S",
+            "60",
+            "RECADO_WINDOW_S: the ceiling (20 s) must not be under the window (60 s); four windows is a good ceiling; for instance RECADO_CEILING_S=240",
+        ),
+        (
+            "RECADO_MODEL",
+            "a b",
+            "RECADO_MODEL: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL=gpt-5.4-mini",
+        ),
+        (
+            "RECADO_MODEL_COMPACTION",
+            "a\tb",
+            "RECADO_MODEL_COMPACTION: \"a\\tb\" is not the name of a model, which is one word; for instance RECADO_MODEL_COMPACTION=gpt-5.4-mini",
+        ),
+        (
+            "RECADO_LANGUAGE",
+            "fr",
+            "RECADO_LANGUAGE: there are no built-in texts in \"fr\" (only in pt, es and en): write apology, opted_out, refusal under [texts] in the agent file",
         ),
         (
             "RECADO_TIME_ZONE",

@@ -1,28 +1,41 @@
 //! The texts that people read and no model wrote: the file's, or ours in the agent's language.
 
-use super::document::Document;
+use super::document::{Document, Found};
 use crate::domain::agent::Texts;
 
 /// WhatsApp refuses a text that is longer, in characters.
 const TEXT_CHARS_MAX: usize = 4096;
+
 /// The texts of `[texts]`, the missing ones from our own where the language has them.
-pub(super) fn read(file: &mut Document<'_>, language: &str) -> Option<Texts> {
-    let primary = language.split('-').next().unwrap_or_default();
+pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<Texts> {
+    let primary = language.value.split('-').next().unwrap_or_default();
     let defaults = of_language(primary);
-    let example = |pick: fn(&Texts) -> &String| defaults.as_ref().map(|texts| pick(texts).clone());
-    let mut text_of = |key: &'static str, default: Option<String>| match default {
-        Some(text) => {
-            let found = file.text("texts", key, TEXT_CHARS_MAX, &text);
-            Some(found.map_or(text, |found| found.value))
+    let mut missing = Vec::new();
+    let mut text_of = |key: &'static str, pick: fn(&Texts) -> &String| {
+        let default = defaults.as_ref().map(|texts| pick(texts).clone());
+        let is_set = file.has("texts", key);
+        let found = file.text(
+            "texts",
+            key,
+            TEXT_CHARS_MAX,
+            default.as_deref().unwrap_or("…"),
+        );
+        if !is_set && default.is_none() {
+            missing.push(key);
         }
-        // There is no text of ours in this language, and a foreign one would puzzle people.
-        None => file
-            .required_text("texts", key, TEXT_CHARS_MAX, "…")
-            .map(|found| found.value),
+        found.map(|found| found.value).or(default)
     };
-    let apology = text_of("apology", example(|texts| &texts.apology));
-    let opted_out = text_of("opted_out", example(|texts| &texts.opted_out));
-    let refusal = text_of("refusal", example(|texts| &texts.refusal));
+    let apology = text_of("apology", |texts| &texts.apology);
+    let opted_out = text_of("opted_out", |texts| &texts.opted_out);
+    let refusal = text_of("refusal", |texts| &texts.refusal);
+    // There is no text of ours in this language, and a foreign one would puzzle people.
+    if !missing.is_empty() && !file.is_broken() {
+        let message = format!(
+            "there are no built-in texts in {primary:?} (only in pt, es and en): write {} under [texts] in the agent file",
+            missing.join(", ")
+        );
+        file.mistake("", "language", language.origin, message);
+    }
     Some(Texts {
         apology: apology?,
         opted_out: opted_out?,

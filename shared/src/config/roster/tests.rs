@@ -115,14 +115,17 @@ fn a_folder_gives_each_of_its_agent_files_and_every_mistake_in_them() {
         problems[0].contains("b.toml:2:11: persona: is blank"),
         "{problems:?}"
     );
-    assert!(problems[1].contains("c.toml: is not UTF-8"), "{problems:?}");
+    assert!(problems[1].contains("c.toml is not UTF-8"), "{problems:?}");
 }
 
 #[test]
 fn a_file_that_is_not_there_is_told_with_the_setting_that_names_it() {
     let problems = Roster::load(&["nowhere/agent.toml".into()], &Overrides::none()).unwrap_err();
-    assert!(
-        problems[0].starts_with("RECADO_AGENT_FILE: cannot read nowhere/agent.toml"),
-        "{problems:?}"
+    assert_eq!(
+        problems,
+        [
+            "RECADO_AGENT_FILE: nowhere/agent.toml is not there; give the path of an agent file, for instance \
+             agents/recepcao.toml"
+        ]
     );
 }

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::local::{MODEL_BASE_URL, read_graph_url, read_graph_version};
+use super::local::{DEMO, MODEL_BASE_URL, read_graph_url, read_graph_version};
 use super::reader::Reader;
 use super::{Environment, SettingsError};
 use crate::config::agent_file::Overrides;
 use crate::config::secrets::Secrets;
-
-/// The name that asks for the built-in demo model: `RECADO_MODEL=demo`.
-const DEMO: &str = "demo";
 
 /// Where the secrets are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +59,7 @@ impl AwsSettings {
 }
 
 fn read(reader: &mut Reader<'_>, environment: &Environment) -> AwsSettings {
-    let model_base_url = reader.url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
+    let model_base_url = reader.model_url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
     AwsSettings {
         table: read_table(reader),
         ticks_queue_url: read_queue(reader, "RECADO_TICKS_QUEUE_URL", true),

@@ -14,12 +14,25 @@ pub(super) const GRAPH_URL: &str = "https://graph.facebook.com";
 /// The version of the Graph API that we were written against.
 pub(super) const GRAPH_VERSION: &str = "v25.0";
 
-/// The first of them may be the phone's, too.
-const META_SECRETS: [&str; 3] = [
+/// The name that asks for the built-in demo model: `RECADO_MODEL=demo`.
+pub(super) const DEMO: &str = "demo";
+/// Where a local run keeps everything.
+const DATA_DIR: &str = ".recado";
+
+/// What the channel Meta needs, and what to give. The first of them may be the phone's, too.
+const APP_SECRET: (&str, &str) = (
     "RECADO_META_APP_SECRET",
+    "the app secret of the Meta app (App settings, Basic), 32 hexadecimal characters",
+);
+const VERIFY_TOKEN: (&str, &str) = (
     "RECADO_META_VERIFY_TOKEN",
+    "a word of your choice, the same as in the webhook's settings at Meta",
+);
+const ACCESS_TOKEN: (&str, &str) = (
     "RECADO_META_ACCESS_TOKEN",
-];
+    "a system user's access token with whatsapp_business_messaging",
+);
+const META_SECRETS: [(&str, &str); 3] = [APP_SECRET, VERIFY_TOKEN, ACCESS_TOKEN];
 
 /// Everything that a local run is told by its environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +43,8 @@ pub struct LocalSettings {
     pub overrides: Overrides,
     /// Who answers.
     pub model: ModelAccess,
+    /// Whether the demo model was asked for by name.
+    pub is_demo_chosen: bool,
     /// Where memory is kept. Default `.recado`.
     pub data_dir: PathBuf,
     /// The port, where the address to listen on has none; 0 takes a free one. Default 8787.
@@ -97,8 +112,9 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
     LocalSettings {
         agent_files: reader.paths("RECADO_AGENT_FILE"),
         overrides: environment.overrides(),
-        model: read_model(reader),
-        data_dir: PathBuf::from(reader.get("RECADO_DATA_DIR").unwrap_or(".recado")),
+        model: read_model(reader, environment, &mut warnings),
+        is_demo_chosen: environment.get("RECADO_MODEL") == Some(DEMO),
+        data_dir: PathBuf::from(reader.get("RECADO_DATA_DIR").unwrap_or(DATA_DIR)),
         port: reader.number("RECADO_PORT", 8787, "a port from 0 to 65535"),
         listen: read_listen(reader),
         channel: read_channel(reader, &mut warnings),
@@ -118,7 +134,11 @@ fn read_listen(reader: &mut Reader<'_>) -> Listen {
     })
 }
 
-fn read_model(reader: &mut Reader<'_>) -> ModelAccess {
+fn read_model(
+    reader: &mut Reader<'_>,
+    environment: &Environment,
+    warnings: &mut Vec<String>,
+) -> ModelAccess {
     // Ours first: OPENAI_API_KEY is often set for other programs.
     let name = if reader.get("RECADO_MODEL_KEY").is_some() {
         "RECADO_MODEL_KEY"
@@ -126,8 +146,17 @@ fn read_model(reader: &mut Reader<'_>) -> ModelAccess {
         "OPENAI_API_KEY"
     };
     let is_set = reader.get(name).is_some();
-    let key = reader.token(name);
-    let base_url = reader.url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
+    let right = format!("the key as the provider shows it, for instance {name}=sk-…");
+    let key = reader.secret(name, Secret::parse_token, &right);
+    let base_url = reader.model_url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
+    match environment.get("RECADO_MODEL") {
+        // By name, as on AWS: a key that lies about must not send "demo" to a provider.
+        Some(DEMO) => return ModelAccess::Demo,
+        Some(_) if !is_set => warnings.push(
+            "RECADO_MODEL: is set, but without RECADO_MODEL_KEY the demo model answers".to_owned(),
+        ),
+        _ => {}
+    }
     // Silently answering with the demo model is not what someone who gave an address wants.
     if base_url.is_some() && !is_set {
         reader.mistake(
@@ -145,23 +174,24 @@ fn read_model(reader: &mut Reader<'_>) -> ModelAccess {
 fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel {
     let graph_url = read_graph_url(reader);
     let graph_version = read_graph_version(reader);
-    let app_secret = reader.token("RECADO_META_APP_SECRET");
-    let verify_token = reader.secret("RECADO_META_VERIFY_TOKEN", Secret::parse);
-    let access_token = reader.token("RECADO_META_ACCESS_TOKEN");
+    let mut secret = |(name, right), parse| reader.secret(name, parse, right);
+    let app_secret = secret(APP_SECRET, Secret::parse_app_secret);
+    let verify_token = secret(VERIFY_TOKEN, Secret::parse);
+    let access_token = secret(ACCESS_TOKEN, Secret::parse_token);
     match reader.get("RECADO_CHANNEL").unwrap_or("phone") {
         "phone" => {
             let unused = META_SECRETS
                 .into_iter()
                 .skip(1)
-                .find(|name| reader.get(name).is_some());
-            if let Some(name) = unused {
+                .find(|(name, _)| reader.get(name).is_some());
+            if let Some((name, _)) = unused {
                 warnings.push(format!(
                     "{name}: is set, but messages come from the simulated phone; set RECADO_CHANNEL=meta to use it"
                 ));
             }
         }
         "meta" => {
-            require_meta_secrets(reader);
+            require_for_meta(reader);
             if let (Some(app_secret), Some(verify_token), Some(access_token)) =
                 (app_secret.clone(), verify_token, access_token)
             {
@@ -182,13 +212,13 @@ fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel 
     Channel::Phone(app_secret)
 }
 
-fn require_meta_secrets(reader: &mut Reader<'_>) {
-    let right_values = [
-        "the app secret of the Meta app, 32 hexadecimal characters",
-        "a word of your choice, the same as in the webhook's settings at Meta",
-        "a system user's access token with whatsapp_business_messaging",
-    ];
-    for (name, right_value) in META_SECRETS.into_iter().zip(right_values) {
+fn require_for_meta(reader: &mut Reader<'_>) {
+    // Real people must not land in the folder of the phone, which would then be refused to it.
+    let data_dir = (
+        "RECADO_DATA_DIR",
+        "a folder of its own for real people, for instance RECADO_DATA_DIR=.recado-whatsapp",
+    );
+    for (name, right_value) in META_SECRETS.into_iter().chain([data_dir]) {
         if reader.get(name).is_none() {
             reader.mistake(
                 name,

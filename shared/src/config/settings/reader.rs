@@ -59,6 +59,18 @@ impl<'e> Reader<'e> {
         })
     }
 
+    /// The address of a model's provider, to which `/responses` is added.
+    pub fn model_url(&mut self, name: &'static str, example: &str) -> Option<String> {
+        let url = self.url(name, example)?;
+        match check_model_url(&url) {
+            Ok(()) => Some(url),
+            Err(problem) => {
+                self.mistake(name, format!("{problem}; for instance {name}={example}"));
+                None
+            }
+        }
+    }
+
     /// An http or https address without a slash at its end.
     pub fn url(&mut self, name: &'static str, example: &str) -> Option<String> {
         let text = self.get(name)?;
@@ -72,21 +84,17 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// A key or token of a provider.
-    pub fn token(&mut self, name: &'static str) -> Option<Secret> {
-        self.secret(name, Secret::parse_token)
-    }
-
-    /// Any secret text.
+    /// A secret text; `right` says what to give.
     pub fn secret(
         &mut self,
         name: &'static str,
         parse: fn(&str) -> Result<Secret, &'static str>,
+        right: &str,
     ) -> Option<Secret> {
         match parse(self.get(name)?) {
             Ok(secret) => Some(secret),
             Err(problem) => {
-                self.mistake(name, problem);
+                self.mistake(name, format!("{problem}; wanted: {right}"));
                 None
             }
         }
@@ -164,6 +172,24 @@ fn check_url(text: &str) -> Result<(), &'static str> {
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err("must end with its path, without ? or #");
+    }
+    Ok(())
+}
+
+/// What is copied from a provider's pages and would get 404 for every answer.
+fn check_model_url(url: &str) -> Result<(), &'static str> {
+    if ["/responses", "/chat/completions", "/completions"]
+        .iter()
+        .any(|path| url.ends_with(path))
+    {
+        return Err("must end before the name of the request, for /responses is added to it");
+    }
+    let is_bare_openai = reqwest::Url::parse(url).is_ok_and(|url| {
+        let host = url.host_str().unwrap_or_default();
+        url.path() == "/" && (host == "api.openai.com" || host.ends_with(".api.openai.com"))
+    });
+    if is_bare_openai {
+        return Err("must end in /v1 at OpenAI");
     }
     Ok(())
 }

@@ -234,8 +234,24 @@ fn a_body_that_is_no_object_is_refused_with_a_reason() {
             "{label}"
         );
     }
-    let parsed = parse_bytes(b"{}").unwrap();
-    assert_eq!(parsed, Parsed::default());
+}
+
+#[test]
+fn an_object_that_holds_nothing_for_us_is_left_out_and_not_refused() {
+    for (label, raw, reason) in [
+        ("nothing", "{}", "a body without entry"),
+        ("null", r#"{"entry":null}"#, "a body without entry"),
+        ("a text", r#"{"entry":"1"}"#, "entry is not a list"),
+        (
+            "another product",
+            r#"{"object":"page","entry":[]}"#,
+            "the object is not a whatsapp_business_account",
+        ),
+    ] {
+        let parsed = parse_bytes(raw.as_bytes()).unwrap();
+        assert!(parsed.events.is_empty(), "{label}");
+        assert_eq!(parsed.rejected, [Rejected { reason }], "{label}");
+    }
 }
 
 #[test]

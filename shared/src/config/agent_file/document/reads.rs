@@ -57,7 +57,7 @@ impl Document<'_> {
         example: &str,
     ) -> Option<Found<String>> {
         // After a syntax error the setting may well stand in the part that could not be read.
-        if !self.has(section, key) && self.broken_lines.is_empty() {
+        if !self.has(section, key) && !self.is_broken() {
             self.mistake(
                 section,
                 key,
@@ -194,7 +194,8 @@ impl Document<'_> {
         }
     }
 
-    fn example(key: &str, origin: Origin, in_file: &str, in_environment: &str) -> String {
+    /// How this setting is written where it was set.
+    pub fn example(key: &str, origin: Origin, in_file: &str, in_environment: &str) -> String {
         match origin {
             Origin::Environment(variable) => format!("{variable}={in_environment}"),
             _ => format!("{key} = {in_file}"),

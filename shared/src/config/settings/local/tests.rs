@@ -6,11 +6,16 @@ fn read_of(pairs: &[(&str, &str)]) -> Result<LocalSettings, SettingsError> {
     LocalSettings::read(&Environment::of(pairs.iter().copied()))
 }
 
-const META: [(&str, &str); 4] = [
+const APP_SECRET: &str = "0123456789abcdef0123456789abcdef";
+const META: [(&str, &str); 5] = [
     ("RECADO_CHANNEL", "meta"),
-    ("RECADO_META_APP_SECRET", "app-canary\n"),
+    (
+        "RECADO_META_APP_SECRET",
+        "0123456789abcdef0123456789abcdef\n",
+    ),
     ("RECADO_META_VERIFY_TOKEN", "verify canary"),
     ("RECADO_META_ACCESS_TOKEN", "access-canary "),
+    ("RECADO_DATA_DIR", ".recado-whatsapp"),
 ];
 
 #[test]
@@ -83,12 +88,39 @@ fn meta_comes_with_its_secrets_trimmed_and_its_defaults() {
     let Channel::Meta(meta) = &settings.channel else {
         panic!("the channel is Meta");
     };
-    assert_eq!(meta.app_secret.reveal(), "app-canary");
+    assert_eq!(meta.app_secret.reveal(), APP_SECRET);
     assert_eq!(meta.verify_token.reveal(), "verify canary");
     assert_eq!(meta.access_token.reveal(), "access-canary");
     assert_eq!(meta.graph_url, "https://graph.facebook.com");
     assert_eq!(meta.graph_version, "v25.0");
-    assert!(!format!("{settings:?}").contains("canary"));
+    let shown = format!("{settings:?}");
+    assert!(!shown.contains("canary") && !shown.contains(APP_SECRET));
+}
+
+#[test]
+fn demo_is_the_built_in_model_whatever_key_lies_about() {
+    for (label, pairs) in [
+        ("alone", vec![]),
+        ("beside a key", vec![("OPENAI_API_KEY", "sk-1")]),
+        (
+            "beside an address",
+            vec![("RECADO_MODEL_BASE_URL", "http://localhost:11434/v1")],
+        ),
+    ] {
+        let settings = read_of(&[&[("RECADO_MODEL", "demo")], &pairs[..]].concat()).unwrap();
+        assert_eq!(settings.model, ModelAccess::Demo, "{label}");
+        assert!(settings.warnings.is_empty(), "{label}");
+    }
+}
+
+#[test]
+fn a_model_without_a_key_is_a_warning() {
+    let settings = read_of(&[("RECADO_MODEL", "gpt-5.4-mini")]).unwrap();
+    assert_eq!(settings.model, ModelAccess::Demo);
+    assert_eq!(
+        settings.warnings,
+        ["RECADO_MODEL: is set, but without RECADO_MODEL_KEY the demo model answers"]
+    );
 }
 
 #[test]
@@ -173,12 +205,42 @@ fn each_wrong_variable_is_told_with_a_right_value() {
         (
             "RECADO_MODEL_KEY",
             "\"canary\"",
-            "has quotes around it; give it without them",
+            "has quotes around it; give it without them; wanted: the key as the provider shows it, for instance RECADO_MODEL_KEY=sk-…",
         ),
         (
             "OPENAI_API_KEY",
             "sk canary",
-            "holds a space inside; copy it again as one word",
+            "holds a space inside; copy it again as one word; wanted: the key as the provider shows it, for instance OPENAI_API_KEY=sk-…",
+        ),
+        (
+            "RECADO_MODEL_KEY",
+            "sk-\ncanary",
+            "holds a line break or another control character inside; copy it again as one line; wanted: the key as the provider shows it, for instance RECADO_MODEL_KEY=sk-…",
+        ),
+        (
+            "RECADO_META_APP_SECRET",
+            "canary",
+            "is not the secret of a Meta app; wanted: the app secret of the Meta app (App settings, Basic), 32 hexadecimal characters",
+        ),
+        (
+            "RECADO_META_ACCESS_TOKEN",
+            "canary canary",
+            "holds a space inside; copy it again as one word; wanted: a system user's access token with whatsapp_business_messaging",
+        ),
+        (
+            "RECADO_MODEL_BASE_URL",
+            "https://api.openai.com/v1/responses",
+            "must end before the name of the request, for /responses is added to it; for instance RECADO_MODEL_BASE_URL=https://api.openai.com/v1",
+        ),
+        (
+            "RECADO_MODEL_BASE_URL",
+            "http://localhost:8000/v1/chat/completions/",
+            "must end before the name of the request, for /responses is added to it; for instance RECADO_MODEL_BASE_URL=https://api.openai.com/v1",
+        ),
+        (
+            "RECADO_MODEL_BASE_URL",
+            "https://api.openai.com",
+            "must end in /v1 at OpenAI; for instance RECADO_MODEL_BASE_URL=https://api.openai.com/v1",
         ),
     ] {
         let error = read_of(&[(name, value)]).unwrap_err();
@@ -208,6 +270,7 @@ fn every_mistake_is_told_at_once() {
             "RECADO_META_APP_SECRET",
             "RECADO_META_VERIFY_TOKEN",
             "RECADO_META_ACCESS_TOKEN",
+            "RECADO_DATA_DIR",
         ]
     );
 }
