@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 /// Signs the webhooks.
-pub const APP_SECRET: &str = "app-secret-of-the-load";
+pub const APP_SECRET: &str = "00112233445566778899aabbccddeeff";
 /// What every phone of the load begins with. Fictitious.
 pub const PHONE_START: &str = "551190007";
 /// What every message id of the load begins with.
