@@ -52,7 +52,14 @@ impl SimStore {
         place: (ReplyId, u16),
         result: &ToolResult,
     ) -> Result<Written, StoreError> {
-        let apply = self.table.store_result(of, place, result);
+        let apply = async {
+            let written = self.table.store_result(of, place, result).await?;
+            if written == Written::Done {
+                self.core
+                    .witness(|witness| witness.result(of, place, result));
+            }
+            Ok(written)
+        };
         let see = |written: &Written| {
             self.told(of, || {
                 let (reply, n) = place;
