@@ -81,6 +81,10 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
         return Decision::Close(closure);
     }
     if let Some(stop) = stop {
+        // What a tool wrote for is answered with it, though it was sent after the STOP: its seal goes with this commit.
+        let sealed = still_sealed(state, &peek.pending);
+        let of_it = |event: &Event| sealed.is_some_and(|sealed| sealed.events.contains(&event.id));
+        let stop = stop.max(peek.pending.iter().rposition(of_it).unwrap_or(0));
         // Of more messages than a batch holds the STOP is among those answered; the older ones are closed after it.
         let first = (stop + 1).saturating_sub(Batch::MAX);
         return Decision::ConfirmOptOut(Batch::from_pending(peek.pending[first..=stop].to_vec()));

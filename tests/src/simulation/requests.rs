@@ -51,11 +51,10 @@ impl Core {
             self.trouble(conversation, 2 * ms);
             tokio::time::sleep(Duration::from_millis(ms)).await;
         }
-        // What a dead sender still says about its send is where most can be spoilt.
-        let of = if matches!(operation, "settle" | "mark_sending" | "fold") {
-            8
-        } else {
-            40
+        // What a dead sender still says about its send, or about its calls, is where most can be spoilt.
+        let of = match operation {
+            "settle" | "mark_sending" | "fold" | "store_calls" | "store_result" => 8,
+            _ => 40,
         };
         if writes && self.strikes(Fault::StoreLate, of) {
             self.arrive_late(conversation).await;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use recado::domain::batch::Closure;
 use recado::domain::{
     Agent, Alias, ClosedReason, ConversationId, Event, MessageId, OptOut, ReplyId, ReplyKind,
-    RunId, State, Timestamp,
+    RunId, State, Timestamp, ToolResult,
 };
 use recado::policy::opt_out;
 use recado::ports::Erasure;
@@ -105,6 +105,7 @@ pub struct Witness {
     erasures: Vec<(Alias, Timestamp)>,
     panics: Vec<u64>,
     seals: BTreeMap<ReplyId, calls::Sealing>,
+    results: BTreeMap<(ReplyId, u16), ToolResult>,
     effects: BTreeMap<(ConversationId, String), u32>,
     reads: BTreeMap<ReplyId, Read>,
     /// When each invocation looked at its conversation last, in true milliseconds and by its clock.
@@ -127,6 +128,7 @@ impl Witness {
             erasures: Vec::new(),
             panics: Vec::new(),
             seals: BTreeMap::new(),
+            results: BTreeMap::new(),
             effects: BTreeMap::new(),
             reads: BTreeMap::new(),
             looks: BTreeMap::new(),

@@ -55,6 +55,10 @@ pub fn units(exchanges: &[Exchange], cut_point: Option<ReplyId>, budget: u32) ->
         add(&mut units, exchange.reply, blocks, calls, answer);
     }
     for unit in &mut units {
+        if unit.answer.is_none() {
+            // Its messages stand in the last turn then, where calls have no place.
+            unit.calls.clear();
+        }
         let texts = unit.blocks.iter().chain(&unit.answer);
         let spoken: u32 = texts.clone().map(|text| tokens::message(text)).sum();
         unit.tokens = spoken + unit.calls.iter().map(tokens::answered).sum::<u32>();

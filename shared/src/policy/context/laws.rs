@@ -2,10 +2,13 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::tests::{agent, at, batch, budget, exchange, fact, memory, reply, state};
 use super::*;
-use crate::domain::{Exchange, Summary};
+use crate::domain::{
+    Arguments, Call, CallId, Effect, Exchange, Summary, ToolCall, ToolName, ToolResult,
+};
 use crate::policy::prompt;
 
 #[derive(Debug, Clone)]
@@ -53,15 +56,37 @@ fn past(whole: bool) -> impl Strategy<Value = Vec<Exchange>> {
         prop::option::of(spoken.clone()).boxed()
     };
     let least = usize::from(whole);
-    vec((vec(spoken, least..4), answer), 0..30).prop_map(|exchanges| {
+    let most = if whole { 0 } else { 3 };
+    let called = vec((words(), prop::option::of(words())), 0..=most);
+    vec((vec(spoken, least..4), called, answer), 0..30).prop_map(|exchanges| {
         (1..)
             .zip(exchanges)
-            .map(|(number, (said, answer))| {
+            .map(|(number, (said, called, answer))| {
                 let said: Vec<&str> = said.iter().map(String::as_str).collect();
-                exchange(number, &said, answer.as_deref())
+                let calls = (0..)
+                    .zip(called)
+                    .map(|(n, (what, said))| call(n, &what, said));
+                Exchange {
+                    calls: calls.collect(),
+                    ..exchange(number, &said, answer.as_deref())
+                }
             })
             .collect()
     })
+}
+
+/// The n-th call of a turn; unknown where nothing was said.
+fn call(n: u16, what: &str, said: Option<String>) -> Call {
+    Call {
+        n,
+        effect: Effect::Write,
+        call: ToolCall {
+            id: CallId::parse("call_1").unwrap(),
+            tool: ToolName::parse("book").unwrap(),
+            arguments: Arguments::parse(&json!({"what": what}).to_string()).unwrap(),
+        },
+        result: Some(said.map_or(ToolResult::Unknown, ToolResult::Ok)),
+    }
 }
 
 fn case(whole: bool) -> impl Strategy<Value = Case> {
@@ -155,6 +180,21 @@ proptest! {
         let said: Vec<&str> = case.said.iter().map(String::as_str).collect();
         let sent = prompt::answer(&case.agent, &case.selected(), &batch(&said), &case.state, at(200_000), "key");
         prop_assert_eq!(prompt::validate(&sent), Ok(()));
+    }
+
+    #[test]
+    fn calls_are_whole_harmless_and_under_ids_of_their_own(case in case(false)) {
+        let selected = case.selected();
+        let calls = selected.history.iter().filter_map(|turn| match turn {
+            Turn::Calls(calls) => Some(calls),
+            Turn::User(_) | Turn::Assistant(_) => None,
+        });
+        let mut ids = std::collections::BTreeSet::new();
+        for pair in calls.flatten() {
+            prop_assert!(ids.insert(pair.call.id.clone()));
+            prop_assert!(!pair.call.arguments.as_str().contains("</memory>"));
+            prop_assert!(!pair.result.text().unwrap_or_default().contains("</memory>"));
+        }
     }
 
     #[test]

@@ -283,6 +283,32 @@ fn a_sealed_batch_is_answered_less_what_is_closed_and_an_empty_one_is_opened() {
     }
 }
 
+/// A STOP that came late: the write that was made meanwhile would be made again under another reply.
+#[test]
+fn a_late_stop_is_confirmed_together_with_the_sealed_batch() {
+    let pending = vec![
+        said("stop", 0, "parar"),
+        said("b", 100, "marca"),
+        said("c", 200, "oi"),
+    ];
+    let confirmed = |seal: Option<Sealed>| {
+        let peek = with(seen(pending.clone()), |state| state.sealed = seal);
+        match decide(&peek, &agent::sample(), at(9_000)) {
+            Decision::ConfirmOptOut(batch) => batch.ids(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let sealed = Sealed {
+        reply: ReplyId::from_parts(ZERO, 9),
+        events: vec![pending[1].id.clone()],
+    };
+    assert_eq!(
+        confirmed(Some(sealed)),
+        [pending[0].id.clone(), pending[1].id.clone()]
+    );
+    assert_eq!(confirmed(None), [pending[0].id.clone()]);
+}
+
 #[test]
 fn a_clock_that_stepped_back_holds_nobody_for_as_long_as_the_step() {
     let agent = agent::sample();

@@ -158,6 +158,10 @@ impl Swarm {
                 self = self.with(*fault);
             }
         }
+        // People who are forgotten while the results of their calls are still on their way.
+        if dice.random_bool(0.2) {
+            self = self.with(Fault::Forget).with(Fault::StoreLate);
+        }
         self
     }
 

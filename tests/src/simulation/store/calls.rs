@@ -52,7 +52,23 @@ impl SimStore {
         place: (ReplyId, u16),
         result: &ToolResult,
     ) -> Result<Written, StoreError> {
-        let apply = self.table.store_result(of, place, result);
+        let apply = async {
+            let was_there = self.table.touch(|table| {
+                let person = table.people.get(of);
+                person.is_some_and(|person| person.calls.contains_key(&place))
+            });
+            let written = self.table.store_result(of, place, result).await?;
+            if written == Written::Done && !was_there {
+                let law = "nothing that is gone comes back with its result";
+                self.core
+                    .broken(law, Some(of), format!("{}#{}", place.0, place.1));
+            }
+            if written == Written::Done {
+                self.core
+                    .witness(|witness| witness.result(of, place, result));
+            }
+            Ok(written)
+        };
         let see = |written: &Written| {
             self.told(of, || {
                 let (reply, n) = place;

@@ -1,6 +1,6 @@
 //! Laws of tool calls: what is written is written once, by who may, and for the batch that was sealed.
 
-use recado::domain::{ConversationId, Effect, MessageId, ReplyId, State};
+use recado::domain::{ConversationId, Effect, MessageId, ReplyId, State, ToolResult};
 use recado::ports::{Commit, NewCalls};
 
 use super::{End, Witness};
@@ -49,6 +49,16 @@ impl Witness {
         if writes && !self.seals.contains_key(&reply) {
             let detail = format!("{reply} is not");
             self.find("a batch is sealed before a write", of, detail);
+        }
+    }
+
+    /// A result was stored.
+    pub fn result(&mut self, of: &ConversationId, place: (ReplyId, u16), result: &ToolResult) {
+        let told = self.results.entry(place).or_insert_with(|| result.clone());
+        if told != result {
+            let (reply, n) = place;
+            let detail = format!("{reply}#{n} was {told:?} and is {result:?}");
+            self.find("what a model was told of a call stays", of, detail);
         }
     }
 
