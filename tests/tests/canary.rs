@@ -74,6 +74,7 @@ fn the_log_tells_of_nobody_with_our_crates_at_their_most_talkative() {
     ));
 }
 
+/// W14: also where base64 hides a phone.
 #[test]
 fn the_log_tells_of_nobody_with_everything_at_its_most_talkative() {
     check(Some("trace"));

@@ -68,6 +68,7 @@ async fn a_message_is_stored_and_ticked_and_told() {
     assert_eq!(state.created_at, Timestamp::from_ms(NOON));
 }
 
+/// T9, W2: the condition is in the write.
 #[tokio::test]
 async fn twenty_deliveries_in_one_second_store_one_message() {
     let here = Here::new();
@@ -138,6 +139,7 @@ async fn a_kind_that_is_not_answered_is_kept_closed_and_not_ticked() {
     assert_eq!(here.queue.count(), 0);
 }
 
+/// W4.
 #[tokio::test]
 async fn where_the_queue_refuses_the_retry_completes_only_that() {
     let here = Here::new();

@@ -33,6 +33,7 @@ impl io::Write for Log {
     }
 }
 
+/// W14.
 #[tokio::test]
 async fn the_log_tells_of_everything_and_of_nobody() {
     let log = Log::default();

@@ -83,6 +83,7 @@ async fn an_unknown_kind_is_kept_and_closed() {
     here.run.stop().await.unwrap();
 }
 
+/// W2.
 #[tokio::test]
 async fn twenty_deliveries_of_one_message_have_one_answer() {
     let here = here().await;

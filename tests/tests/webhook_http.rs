@@ -178,6 +178,7 @@ async fn a_body_of_just_a_mebibyte_is_taken() {
     }
 }
 
+/// W1.
 #[tokio::test]
 async fn a_message_is_in_table_and_queue_before_it_is_acknowledged() {
     for wrap in [|request| request, in_base64] {
@@ -291,6 +292,7 @@ async fn without_a_secret_nobody_is_trusted_and_the_provider_tries_again_later()
     }
 }
 
+/// W3: what is broken never sinks what is whole.
 #[tokio::test]
 async fn what_is_left_out_is_acknowledged_or_it_would_come_for_a_week() {
     for name in [
@@ -310,6 +312,7 @@ async fn what_is_left_out_is_acknowledged_or_it_would_come_for_a_week() {
     }
 }
 
+/// W4.
 #[tokio::test]
 async fn a_refusal_of_table_or_queue_is_a_5xx_and_the_retry_completes_it() {
     let here = Here::new();
@@ -358,6 +361,7 @@ async fn no_answer_tells_of_a_person() {
     }
 }
 
+/// W3.
 #[tokio::test]
 async fn a_body_of_hundreds_of_messages_is_stored_whole() {
     let message = |n: usize| json!({ "id": format!("wamid.{n}"), "from": format!("55119{:08}", n % 50), "type": "text", "text": { "body": "oi" } });

@@ -12,6 +12,7 @@ use recado_tests::fake_world::{FakeWorld, agent};
 
 use crate::{ANA, BIA, answers, sent_after_ms};
 
+/// T16.
 #[tokio::test(start_paused = true)]
 async fn a_crash_after_the_commit_still_sends_and_sends_once() {
     let world = FakeWorld::start();
@@ -30,6 +31,7 @@ async fn a_crash_after_the_commit_still_sends_and_sends_once() {
     );
 }
 
+/// T2.
 #[tokio::test(start_paused = true)]
 async fn a_crash_at_any_moment_loses_nothing_and_doubles_nothing() {
     for crash_at_ms in (0..9_000).step_by(150) {
@@ -73,6 +75,7 @@ async fn what_waits_in_a_backoff_when_the_process_ends_wakes_when_the_backoff_is
     assert_eq!(answers(&world), ["ouvi: oi"]);
 }
 
+/// T15: no life hangs on one tick.
 #[tokio::test(start_paused = true)]
 async fn a_lost_tick_is_made_good_by_the_sweeper() {
     let world = FakeWorld::start();
@@ -84,6 +87,7 @@ async fn a_lost_tick_is_made_good_by_the_sweeper() {
     assert_eq!(answers(&world), ["ouvi: oi"]);
 }
 
+/// T15.
 #[tokio::test(start_paused = true)]
 async fn a_tick_swallowed_by_dedup_is_made_good_too() {
     let world = FakeWorld::start();
@@ -116,6 +120,7 @@ async fn a_model_that_is_down_for_a_while_is_waited_for_without_a_storm() {
     assert_eq!(answers(&world), ["ouvi: oi"]);
 }
 
+/// T3.
 #[tokio::test(start_paused = true)]
 async fn a_model_that_stays_down_gets_one_honest_line_for_all_that_waits() {
     let world = FakeWorld::start();
@@ -206,6 +211,7 @@ async fn a_send_refused_for_good_is_not_tried_again() {
     assert_eq!(answers(&world), ["ouvi: dois"]);
 }
 
+/// T12.
 #[tokio::test(start_paused = true)]
 async fn a_send_of_unknown_outcome_is_looked_up_and_never_doubled() {
     for (label, behaviour, can_be_asked, right) in [

@@ -146,6 +146,7 @@ async fn who_comes_back_after_weeks_is_remembered_and_the_model_knows_how_long_i
     assert!(validate(&prompt).is_ok());
 }
 
+/// W11.
 #[tokio::test(start_paused = true)]
 async fn a_person_without_a_phone_is_answered_and_joined_when_one_event_ties_the_two() {
     let world = FakeWorld::start();

@@ -29,6 +29,7 @@ fn ok(text: &str) -> ToolResult {
     ToolResult::Ok(text.to_owned())
 }
 
+/// T11: the turn has one sender, and it is not the tool.
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_given_after_a_look_and_a_write() {
     let world = with_tools();

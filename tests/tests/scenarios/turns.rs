@@ -26,6 +26,7 @@ async fn four_fragments_get_one_answer_a_window_after_the_last() {
     assert!(world.trace.count(|step| matches!(step, Step::Held { .. })) > 0);
 }
 
+/// T1: a stream without a pause is answered within the ceiling and a run.
 #[tokio::test(start_paused = true)]
 async fn a_steady_stream_is_answered_at_the_ceiling() {
     let world = FakeWorld::start();
@@ -64,6 +65,7 @@ async fn two_people_at_once_do_not_wait_for_each_other() {
     assert_eq!(sent_after_ms(&world, 0), sent_after_ms(&world, 1));
 }
 
+/// W2.
 #[tokio::test(start_paused = true)]
 async fn twenty_deliveries_of_one_message_get_one_answer() {
     let world = FakeWorld::start();
@@ -80,6 +82,7 @@ async fn twenty_deliveries_of_one_message_get_one_answer() {
     assert_eq!(world.model.prompts().len(), 1);
 }
 
+/// T9: what counts is the id, not the words.
 #[tokio::test(start_paused = true)]
 async fn two_honest_oks_are_two_messages() {
     let world = FakeWorld::start();
@@ -105,6 +108,7 @@ async fn a_batch_is_in_the_order_it_was_sent_not_the_order_it_came() {
     assert_eq!(answers(&world), ["ouvi: pra sexta / não, sábado"]);
 }
 
+/// T6.
 #[tokio::test(start_paused = true)]
 async fn a_message_during_the_run_belongs_to_the_same_thought() {
     let world = FakeWorld::start();
@@ -166,6 +170,7 @@ async fn a_message_of_the_last_second_before_the_ceiling_is_still_part_of_the_an
     assert_eq!(sent_after_ms(&world, 0), 26_100);
 }
 
+/// T18.
 #[tokio::test(start_paused = true)]
 async fn a_flood_is_answered_in_batches_of_eighty() {
     let world = FakeWorld::start();
