@@ -9,7 +9,7 @@ use super::run::Claimed;
 use super::{FlowError, World, watch};
 use crate::domain::{
     Agent, Batch, Call, Exchange, Memory, ModelReply, PastMessage, Prompt, Purpose, ReplyId,
-    ReplyKind, Step, Timestamp,
+    ReplyKind, State, Step, Timestamp,
 };
 use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question, Selected};
@@ -44,7 +44,7 @@ pub struct Thought {
     pub cut_point: Option<ReplyId>,
     /// What was learnt about the model's tokens.
     pub token_factor: Option<(String, f64)>,
-    /// Whether old turns have to become memory once this is committed.
+    /// Whether a job that turns old turns into memory has to be asked for once this is committed.
     pub compaction_is_due: bool,
 }
 
@@ -180,7 +180,7 @@ async fn ask(
     }
 }
 
-/// Whether something has to be compacted once `text` is committed as the answer.
+/// Whether a compaction has to be asked for once `text` is committed as the answer.
 fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text: &str) -> bool {
     let agent = task.agent;
     let said = task.batch.events().iter().map(|event| PastMessage {
@@ -196,10 +196,15 @@ fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text:
         answer: Some(text.to_owned()),
         kind: ReplyKind::Answer,
     });
-    let mut state = task.claimed.state.clone();
+    let before = &task.claimed.state;
+    let mut state = before.clone();
     state.cut_point = selected.cut_point.or(state.cut_point);
-    let outgrown = context::outgrown(agent, &after, &state);
-    compaction::plan(&after, &agent.compaction, outgrown).is_some()
+    let is_due = |memory: &Memory, state: &State| {
+        let outgrown = context::outgrown(agent, memory, state);
+        compaction::plan(memory, &agent.compaction, outgrown).is_some()
+    };
+    is_due(&after, &state)
+        && compaction::is_asked_for(after.exchanges.len(), is_due(memory, before))
 }
 
 /// What this call taught about the model's tokens; nothing where the provider did not count.

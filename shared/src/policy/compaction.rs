@@ -4,11 +4,13 @@
 //! and what it cannot hold does go; one compaction is one prefix that fits one transaction; nothing reaches the memory
 //! that the code has not checked.
 
+mod again;
 pub mod check;
 mod gate;
 pub mod request;
 mod schema;
 
+pub use again::is_asked_for;
 pub use check::{Refusal, check};
 pub use request::prompt;
 
