@@ -7,6 +7,7 @@ pub mod identity;
 pub mod opt_out;
 pub mod prompt;
 pub mod retry;
+pub mod sendable;
 pub mod supersede;
 pub mod tokens;
 pub mod tools;

@@ -17,7 +17,7 @@ use crate::domain::{
 };
 use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
-use crate::policy::{opt_out, retry};
+use crate::policy::{opt_out, retry, sendable};
 use crate::ports::{Commit, Peek, Release, Swapped, Written};
 
 /// The lease outlives the invocation by this much, so that no other run begins while this one may still write.
@@ -33,9 +33,6 @@ const RELEASE_PAUSES: [Duration; 3] = [
     Duration::from_millis(500),
     Duration::from_secs(2),
 ];
-
-/// No reply is stored longer: four times what WhatsApp carries in a message, and far below what the table takes.
-const REPLY_CHARS_MAX: usize = 16_384;
 
 /// A run's right to the conversation.
 pub struct Claimed {
@@ -247,11 +244,16 @@ async fn work(
         claimed,
         batch: &batch,
     };
+    let mut kind = kind;
     let thought = match kind {
         ReplyKind::OptOut => think::plain(task, &agent.texts.opted_out).await?,
         ReplyKind::Apology => think::plain(task, &agent.texts.apology).await?,
         ReplyKind::Answer => match think::think(task).await? {
             Watched::Thought(thought) => thought,
+            Watched::Failed(error) if retry::is_in_vain(error.class) => {
+                kind = ReplyKind::Apology;
+                think::plain(task, &agent.texts.apology).await?
+            }
             Watched::Failed(error) => return Ok(Work::Failed(error)),
             Watched::Superseded => return Ok(superseded(world, visit, claimed)),
             Watched::Lost => return Ok(Work::Fenced),
@@ -321,7 +323,8 @@ async fn commit(
     let reply = Reply {
         id: claimed.reply,
         kind,
-        text: thought.text.chars().take(REPLY_CHARS_MAX).collect(),
+        // As it will be sent: history must not hold what the person never got.
+        text: sendable::fit(&thought.text).into_owned(),
         number: newest.number.clone(),
         to: newest.reply_to.clone(),
         status: ReplyStatus::Ready,

@@ -8,13 +8,13 @@ use super::process::Visit;
 use super::run::Claimed;
 use super::{FlowError, World, watch};
 use crate::domain::{
-    Agent, Batch, Call, Exchange, Memory, ModelReply, PastMessage, Prompt, Purpose, ReplyId,
-    ReplyKind, State, Step, Timestamp,
+    Agent, Batch, Call, Exchange, Finish, Memory, ModelReply, PastMessage, Prompt, Purpose,
+    ReplyId, ReplyKind, State, Step, Timestamp,
 };
 use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question, Selected};
 use crate::policy::prompt::text::is_blank;
-use crate::policy::{compaction, prompt, tokens};
+use crate::policy::{compaction, prompt, sendable, tokens};
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
@@ -142,7 +142,7 @@ async fn ask(
     } = task;
     let person = world.hasher.conversation(&visit.conversation);
     let mut agent = Agent::clone(task.agent);
-    let mut tried_again = false;
+    let mut failed: Option<(Prompt, ModelError)> = None;
     loop {
         let question = Question {
             agent: &agent,
@@ -153,6 +153,10 @@ async fn ask(
         let selected = context::select(question);
         let prompt = prompt::answer(&agent, &selected, batch, &claimed.state, began, &person);
         let prompt = prompt::with_tools(prompt, &acts.tools, &acts.rounds, acts.words_only());
+        // The same request would fail again: where there is no history, nothing of it can be left out.
+        if let Some((_, error)) = failed.take_if(|(before, _)| *before == prompt) {
+            return Err(error);
+        }
         let error = match call(world, visit, &agent, &prompt, began).await {
             Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
                 return Ok(Asked::Calls(reply));
@@ -161,10 +165,11 @@ async fn ask(
                 ModelError::new(ModelErrorClass::Invalid, "calls where words were asked for")
             }
             Ok(reply) => {
+                let text = spoken(&reply);
                 return Ok(Asked::Answer(Thought {
-                    compaction_is_due: compaction_is_due(task, memory, &selected, &reply.text),
+                    compaction_is_due: compaction_is_due(task, memory, &selected, &text),
                     token_factor: learnt(&agent, claimed, &prompt, &reply),
-                    text: reply.text,
+                    text,
                     calls: acts.calls.clone(),
                     cut_point: selected.cut_point,
                 }));
@@ -172,11 +177,19 @@ async fn ask(
             Err(error) => error,
         };
         match error.class {
-            ModelErrorClass::Overflow if !tried_again => agent.budget.history_tokens_max /= 2,
-            ModelErrorClass::Cut if !tried_again => agent.budget.output_tokens_max *= 2,
+            ModelErrorClass::Overflow if failed.is_none() => agent.budget.history_tokens_max /= 2,
+            ModelErrorClass::Cut if failed.is_none() => agent.budget.output_tokens_max *= 2,
             _ => return Err(error),
         }
-        tried_again = true;
+        failed = Some((prompt, error));
+    }
+}
+
+/// The words of an answer as the person gets them and history keeps them.
+fn spoken(reply: &ModelReply) -> String {
+    match reply.finish {
+        Finish::Complete => sendable::fit(&reply.text).into_owned(),
+        Finish::Cut => sendable::broken_off(&reply.text),
     }
 }
 

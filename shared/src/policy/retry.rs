@@ -6,6 +6,13 @@ use std::time::Duration;
 
 use super::debounce::BACKOFF_MAX;
 use crate::domain::Timestamp;
+use crate::error::ModelErrorClass;
+
+/// Whether another run would only fail as this one did: the prompt is too long for the model even with half its history,
+/// or the money is gone. The person is told at once, and no storm of requests begins.
+pub const fn is_in_vain(class: ModelErrorClass) -> bool {
+    matches!(class, ModelErrorClass::Overflow | ModelErrorClass::Quota)
+}
 
 /// The moment of the next run after the `attempts`-th failed one: doubling from 2 s, with up to half of it taken
 /// off by `fraction` (0.0 to 1.0), and not before the provider's own `retry_after`.

@@ -4,7 +4,6 @@
 //! or unknown. The API has no idempotency key, so an unknown send is never repeated from here.
 
 mod outcome;
-mod text;
 mod token;
 
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::domain::{Address, BusinessNumber, ReplyId};
 use crate::error::{SendError, Source, Verdict};
+use crate::policy::sendable;
 use crate::ports::{LookUp, Messenger, Outgoing};
 
 pub use token::{AccessToken, FixedToken};
@@ -194,7 +194,7 @@ fn request(outgoing: &Outgoing) -> Value {
         "messaging_product": "whatsapp",
         "recipient_type": "individual",
         "type": "text",
-        "text": { "body": text::fit(&outgoing.text), "preview_url": false },
+        "text": { "body": sendable::fit(&outgoing.text), "preview_url": false },
         "biz_opaque_callback_data": outgoing.reply.to_string(),
     });
     match &outgoing.to {

@@ -26,7 +26,9 @@ mod tests {
 
     #[test]
     fn what_stays_due_is_asked_for_again_a_quarter_later() {
-        let asked: Vec<usize> = (1..=100).filter(|count| is_asked_for(*count, true)).collect();
+        let asked: Vec<usize> = (1..=100)
+            .filter(|count| is_asked_for(*count, true))
+            .collect();
         assert_eq!(
             asked,
             [
