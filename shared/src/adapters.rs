@@ -10,6 +10,7 @@ pub mod log_journal;
 pub mod logging;
 pub mod meta;
 pub mod openai;
+mod retry_after;
 pub mod secrets;
 pub mod spawn;
 pub mod sqs;
