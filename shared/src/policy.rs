@@ -11,3 +11,4 @@ pub mod sendable;
 pub mod supersede;
 pub mod tokens;
 pub mod tools;
+pub mod visible;

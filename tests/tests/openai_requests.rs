@@ -207,9 +207,7 @@ fn loosen(schema: &mut Value) {
 }
 
 fn words() -> impl Strategy<Value = String> {
-    "\\PC{0,30}".prop_filter("blank text is no prompt's", |text| {
-        !prompt::text::is_blank(text)
-    })
+    "\\PC{0,30}".prop_filter("blank text is no prompt's", |text| !visible::is_blank(text))
 }
 
 fn pair() -> impl Strategy<Value = AnsweredCall> {

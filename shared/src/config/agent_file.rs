@@ -16,6 +16,7 @@ pub use report::check_report;
 
 use crate::domain::agent::{Budget, CompactionRules, ModelChoice, Timing};
 use crate::domain::{Agent, AgentId, BusinessNumber};
+use crate::policy::visible::is_invisible;
 use document::{Document, Found, Origin};
 
 /// The embedded agent, commented for copying.
@@ -25,6 +26,9 @@ pub const DEFAULT_AGENT_FILE: &str = include_str!("default_agent.toml");
 const PERSONA_CHARS_MAX: usize = 40_000;
 /// What one transaction can answer or fold, with room for the items that go with it.
 const KEEP_MAX: usize = 80;
+
+/// Who answers where the file does not say.
+const MODEL: &str = "gpt-5.4-mini";
 
 /// Reads an agent file as it stands.
 pub fn parse(text: &str) -> Result<Agent, Vec<Mistake>> {
@@ -209,15 +213,23 @@ fn blame(
 }
 
 fn read_model(file: &mut Document<'_>) -> ModelChoice {
-    let main = file.text("model", "main", 200, "gpt-5.4-mini");
-    let compaction = file.text("model", "compaction", 200, "gpt-5.4-mini");
+    let main = read_model_name(file, "main");
+    let compaction = read_model_name(file, "compaction");
     ModelChoice {
-        main: main.map_or_else(
-            || "gpt-5.4-mini".to_owned(),
-            |found| found.value.trim().to_owned(),
-        ),
-        compaction: compaction.map(|found| found.value.trim().to_owned()),
+        main: main.unwrap_or_else(|| MODEL.to_owned()),
+        compaction,
     }
+}
+
+fn read_model_name(file: &mut Document<'_>, key: &'static str) -> Option<String> {
+    let found = file.text("model", key, 200, MODEL)?;
+    let name = found.value.trim();
+    if name.chars().any(is_invisible) {
+        let problem = format!("must be a model's name in one word; for instance {key} = {MODEL:?}");
+        file.mistake("model", key, found.origin, problem);
+        return None;
+    }
+    Some(name.to_owned())
 }
 
 fn read_budget(file: &mut Document<'_>) -> Budget {

@@ -13,7 +13,7 @@ use crate::domain::{
 };
 use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question, Selected};
-use crate::policy::prompt::text::is_blank;
+use crate::policy::visible::{is_blank, without_nul};
 use crate::policy::{compaction, prompt, sendable, tokens};
 
 /// What must be left for commit and send after the model.
@@ -187,9 +187,10 @@ async fn ask(
 
 /// The words of an answer as the person gets them and history keeps them.
 fn spoken(reply: &ModelReply) -> String {
+    let text = without_nul(&reply.text);
     match reply.finish {
-        Finish::Complete => sendable::fit(&reply.text).into_owned(),
-        Finish::Cut => sendable::broken_off(&reply.text),
+        Finish::Complete => sendable::fit(&text).into_owned(),
+        Finish::Cut => sendable::broken_off(&text),
     }
 }
 

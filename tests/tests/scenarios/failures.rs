@@ -230,6 +230,13 @@ async fn an_answer_is_kept_as_it_was_sent() {
             20,
         ),
         (
+            "with a NUL",
+            Behaviour::Say(Duration::from_secs(1), "Abrimos\0 às 9h".to_owned()),
+            "Abrimos às",
+            "9h",
+            14,
+        ),
+        (
             "longer than WhatsApp takes",
             Behaviour::Say(Duration::from_secs(1), long.clone()),
             "Uma frase inteira.",

@@ -18,6 +18,7 @@ use crate::adapters::retry_after;
 use crate::domain::{Address, BusinessNumber, ReplyId};
 use crate::error::{SendError, Source, Verdict};
 use crate::policy::sendable;
+use crate::policy::visible::is_blank;
 use crate::ports::{LookUp, Messenger, Outgoing};
 
 pub use token::{AccessToken, FixedToken};
@@ -148,7 +149,7 @@ async fn whole(mut response: Response) -> Option<Vec<u8>> {
 #[async_trait]
 impl Messenger for GraphMessenger {
     async fn send(&self, outgoing: &Outgoing) -> Result<String, SendError> {
-        if outgoing.text.trim().is_empty() {
+        if is_blank(&outgoing.text) {
             return Err(SendError::Refused {
                 code: "blank".to_owned(),
                 verdict: Verdict::GiveUp,

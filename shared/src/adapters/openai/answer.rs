@@ -12,7 +12,7 @@ use super::classify::{Failure, classify};
 use crate::adapters::retry_after::{should_retry, wait};
 use crate::domain::{Finish, ModelReply, Usage};
 use crate::error::{ModelError, ModelErrorClass};
-use crate::policy::prompt::text::is_blank;
+use crate::policy::visible::is_blank;
 
 /// The parts of a response object that are looked at; whatever else it holds is ignored, and what is not of the
 /// promised form counts as absent: one odd item must not sink a good answer.

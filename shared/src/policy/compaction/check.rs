@@ -12,7 +12,7 @@ use crate::domain::memory::Fold;
 use crate::domain::{
     Agent, Exchange, Fact, FactId, Memory, MessageId, PastMessage, Summary, Timestamp,
 };
-use crate::policy::prompt::text::is_blank;
+use crate::policy::visible::is_blank;
 
 /// An old summary of more words than this may not shrink to less than a third.
 const WORDS_WORTH_KEEPING: usize = 40;
