@@ -23,6 +23,7 @@ use crate::phone::{self, Phone, Story};
 
 pub mod base;
 pub mod channel;
+mod connections;
 pub mod error;
 pub mod front;
 pub mod invoke;
