@@ -95,13 +95,13 @@ pub async fn run(
             return Err(error);
         }
     };
-    let (how, end) = conclude(world, &claimed, work);
+    let (how, end) = conclude(world, agent, &claimed, work);
     release(world, visit, &claimed, how).await?;
     Ok(end)
 }
 
 /// What each end of the work means for the state and for the tick.
-fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
+fn conclude(world: &World, agent: &Agent, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
     match work {
         Work::Committed(Delivery::Settled) | Work::Superseded => {
             (fresh(claimed, None), RunEnd::LookAgain)
@@ -117,7 +117,12 @@ fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
         Work::Failed(error) => {
             let attempts = claimed.state.attempts;
             let chance = world.chance.fraction();
-            let until = retry::next_run_at(attempts, error.retry_after, chance, world.now());
+            let now = world.now();
+            let until = retry::next_run_at(attempts, error.retry_after, chance, now);
+            let until = match claimed.state.first_attempt_at {
+                Some(first) => retry::not_past(until, first.plus(agent.timing.give_up_after), now),
+                None => until,
+            };
             (
                 keep_attempts(claimed, Some(until)),
                 RunEnd::HoldUntil(until, HoldReason::Backoff),

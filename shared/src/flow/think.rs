@@ -19,6 +19,9 @@ use crate::policy::{compaction, prompt, sendable, tokens};
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
 
+/// No call is given less because the patience ends.
+const LAST_CALL_MIN: Duration = Duration::from_secs(10);
+
 /// What a run works on.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
@@ -157,7 +160,7 @@ async fn ask(
         if let Some((_, error)) = failed.take_if(|(before, _)| *before == prompt) {
             return Err(error);
         }
-        let error = match call(world, visit, &agent, &prompt, began).await {
+        let error = match call(task, &agent, &prompt, began).await {
             Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
                 return Ok(Asked::Calls(reply));
             }
@@ -239,14 +242,27 @@ fn learnt(
     })
 }
 
+/// What is left of the patience with a model that failed before: who waits is told as promised, even where a call hangs.
+/// The last one has a chance all the same. No limit for a first run, or after a long stop of the process.
+fn left_of_patience(agent: &Agent, state: &State, now: Timestamp) -> Duration {
+    let give_up_at = state
+        .first_attempt_at
+        .unwrap_or(now)
+        .plus(agent.timing.give_up_after);
+    if state.attempts <= 1 || give_up_at <= now {
+        return Duration::MAX;
+    }
+    give_up_at.since(now).max(LAST_CALL_MIN)
+}
+
 /// One call within what is left of the run's time.
 async fn call(
-    world: &World,
-    visit: &Visit,
+    task: Task<'_>,
     agent: &Agent,
     prompt: &Prompt,
     run_started: Timestamp,
 ) -> Result<ModelReply, ModelError> {
+    let Task { world, visit, .. } = task;
     let model = &agent.model.main;
     let now = world.now();
     let left_of_run = visit.time_left(now).saturating_sub(AFTER_THE_MODEL);
@@ -258,7 +274,8 @@ async fn call(
         .timing
         .model_timeout
         .min(left_of_run)
-        .min(left_of_budget);
+        .min(left_of_budget)
+        .min(left_of_patience(agent, &task.claimed.state, now));
     let answered = world.models.converse(model, prompt, timeout).await;
     let step = match &answered {
         Ok(reply) => Step::ModelCalled {

@@ -28,6 +28,11 @@ pub fn next_run_at(
     now.plus(jittered.max(asked).max(Duration::from_secs(1)))
 }
 
+/// `until`, or `give_up_at` where that comes sooner: the honest line does not wait out a pause. At least a second from `now`.
+pub fn not_past(until: Timestamp, give_up_at: Timestamp, now: Timestamp) -> Timestamp {
+    until.min(give_up_at.max(now.plus(Duration::from_secs(1))))
+}
+
 /// The moment of the next try to send a reply that was committed at `committed_at`: half its age, so that tries
 /// thin out without a counter.
 pub fn next_send_at(
@@ -74,6 +79,23 @@ mod tests {
         let wait = |asked| next_run_at(1, Some(asked), 0.0, now).since(now).as_secs();
         assert_eq!(wait(Duration::from_secs(20)), 20);
         assert_eq!(wait(Duration::from_hours(1)), 60);
+    }
+
+    #[test]
+    fn a_pause_ends_where_the_patience_does() {
+        let at = |seconds: u64| Timestamp::from_ms(seconds * 1_000);
+        for (label, until, give_up_at, right) in [
+            ("long before", 160, 400, 160),
+            ("it would end later", 160, 120, 120),
+            ("the patience has ended", 160, 90, 101),
+            ("just now", 101, 100, 101),
+        ] {
+            assert_eq!(
+                not_past(at(until), at(give_up_at), at(100)),
+                at(right),
+                "{label}"
+            );
+        }
     }
 
     #[test]

@@ -133,8 +133,24 @@ async fn a_model_that_stays_down_gets_one_honest_line_for_all_that_waits() {
         |step| matches!(step, Step::Committed { kind: ReplyKind::Apology, answered, .. } if answered.len() == 2),
     );
     assert_eq!(apologies, 1);
-    // It is answered within the give-up time, one backoff and one run.
-    assert!(sent_after_ms(&world, 0) < 5_000 + 300_000 + 62_000);
+    // No backoff goes beyond the give-up time.
+    assert!(sent_after_ms(&world, 0) < 5_000 + 300_000 + 3_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_hangs_holds_the_honest_line_back_by_seconds_only() {
+    let world = FakeWorld::start();
+    world
+        .model
+        .usually(Behaviour::Answer(Duration::from_hours(1)));
+    world.say(ANA, "oi").await;
+    world.pass_s(900).await;
+    assert_eq!(answers(&world), [agent(|_| {}).texts.apology]);
+    let told_after = sent_after_ms(&world, 0);
+    assert!(
+        (300_000..5_000 + 300_000 + 13_000).contains(&told_after),
+        "{told_after}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,7 +250,7 @@ async fn an_answer_is_kept_as_it_was_sent() {
             Behaviour::Say(Duration::from_secs(1), "Abrimos\0 às 9h".to_owned()),
             "Abrimos às",
             "9h",
-            14,
+            13,
         ),
         (
             "longer than WhatsApp takes",
