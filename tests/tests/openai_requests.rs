@@ -207,7 +207,9 @@ fn loosen(schema: &mut Value) {
 }
 
 fn words() -> impl Strategy<Value = String> {
-    "\\PC{0,30}".prop_filter("blank text is no prompt's", |text| !visible::is_blank(text))
+    "\\PC{0,30}".prop_filter("blank text is no prompt's", |text| {
+        !recado::policy::visible::is_blank(text)
+    })
 }
 
 fn pair() -> impl Strategy<Value = AnsweredCall> {
