@@ -23,6 +23,7 @@ pub mod forget;
 pub mod ingest;
 pub mod look;
 pub mod process;
+mod release;
 pub mod run;
 pub mod sweep;
 pub mod think;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::deliver::{self, Delivery};
 use super::look;
+use super::release;
 use super::run::{self, RunEnd};
 use super::{FlowError, World};
 use crate::domain::{Agent, Batch, ConversationId, HoldReason, ReplyKind, Step, Timestamp};
@@ -176,11 +177,11 @@ async fn deliver_outbox(
             .hold_until
             .filter(|until| *until > world.now()),
     };
-    run::release(
+    release::release(
         world,
         visit,
         &claimed,
-        run::keep_attempts(&claimed, hold_until),
+        release::keep_attempts(&claimed, hold_until),
     )
     .await?;
     Ok(match delivery? {

@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 use super::deliver::{self, Delivery};
 use super::look;
 use super::process::{PENDING_MAX, Visit};
+use super::release::{as_before, fresh, keep_attempts, release};
 use super::think::{self, Task, Thought, Watched};
 use super::{FlowError, World};
 use crate::domain::{
@@ -26,14 +27,6 @@ const LEASE_MARGIN: Duration = Duration::from_secs(2);
 /// The tick stays invisible this much longer than the invocation, so that it comes back after the lease.
 const VISIBILITY_MARGIN: Duration = Duration::from_secs(5);
 
-/// A lease that the table does not take back is offered again after each of these: what is not given back silences the
-/// person until it ends, unless their next tick comes to this very process.
-const RELEASE_PAUSES: [Duration; 3] = [
-    Duration::ZERO,
-    Duration::from_millis(500),
-    Duration::from_secs(2),
-];
-
 /// A run's right to the conversation.
 pub struct Claimed {
     /// The run.
@@ -43,7 +36,7 @@ pub struct Claimed {
     /// The state as claimed.
     pub state: State,
     /// The state as it was before.
-    before: State,
+    pub before: State,
 }
 
 /// How a run ended, for the tick's loop.
@@ -255,9 +248,9 @@ async fn work(
         ReplyKind::Apology => think::plain(task, &agent.texts.apology).await?,
         ReplyKind::Answer => match think::think(task).await? {
             Watched::Thought(thought) => thought,
-            Watched::Failed(error) if retry::is_in_vain(error.class) => {
+            Watched::InVain(thought) => {
                 kind = ReplyKind::Apology;
-                think::plain(task, &agent.texts.apology).await?
+                thought
             }
             Watched::Failed(error) => return Ok(Work::Failed(error)),
             Watched::Superseded => return Ok(superseded(world, visit, claimed)),
@@ -361,59 +354,4 @@ async fn commit(
     };
     world.note(&visit.conversation, &step);
     Ok(Some(reply))
-}
-
-/// Gives the lease back. A run that lost it meanwhile has nothing to give back, which is fine.
-pub async fn release(
-    world: &World,
-    visit: &Visit,
-    claimed: &Claimed,
-    how: Release,
-) -> Result<(), FlowError> {
-    debug_assert_eq!(how.run, claimed.run);
-    let mut released = world.store.release(&visit.conversation, &how).await;
-    for pause in RELEASE_PAUSES {
-        if released.is_ok() || visit.time_left(world.now()) <= pause {
-            break;
-        }
-        world.clock.sleep(pause).await;
-        released = world.store.release(&visit.conversation, &how).await;
-    }
-    if released.is_err() {
-        world.dead_runs.bury(claimed.run);
-    }
-    released?;
-    Ok(())
-}
-
-/// The next run starts counting anew.
-fn fresh(claimed: &Claimed, hold_until: Option<Timestamp>) -> Release {
-    Release {
-        attempts: 0,
-        first_attempt_at: None,
-        crashes: 0,
-        ..keep_attempts(claimed, hold_until)
-    }
-}
-
-/// This run does not count.
-fn as_before(claimed: &Claimed) -> Release {
-    Release {
-        attempts: claimed.before.attempts,
-        first_attempt_at: claimed.before.first_attempt_at,
-        crashes: claimed.before.crashes,
-        ..keep_attempts(claimed, claimed.before.hold_until)
-    }
-}
-
-/// The next run counts on.
-pub fn keep_attempts(claimed: &Claimed, hold_until: Option<Timestamp>) -> Release {
-    Release {
-        run: claimed.run,
-        epoch: claimed.state.epoch,
-        attempts: claimed.state.attempts,
-        first_attempt_at: claimed.state.first_attempt_at,
-        hold_until,
-        crashes: claimed.state.crashes,
-    }
 }

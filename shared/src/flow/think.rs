@@ -14,7 +14,7 @@ use crate::domain::{
 use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question, Selected};
 use crate::policy::visible::{is_blank, without_nul};
-use crate::policy::{compaction, prompt, sendable, tokens};
+use crate::policy::{compaction, prompt, retry, sendable, tokens};
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
@@ -68,6 +68,8 @@ impl Thought {
 pub enum Watched {
     /// With an answer.
     Thought(Thought),
+    /// Without one, and no other run would have one: the honest line, with what was called so far.
+    InVain(Thought),
     /// Without one.
     Failed(ModelError),
     /// A newer message came: the call was dropped.
@@ -96,14 +98,14 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         Err(end) => return Ok(end),
     };
     let began = task.world.now();
-    let thought = loop {
+    let ended = loop {
         let asking = ask(task, &memory, &acts, began);
         let asked = match watch::beside(task, acts.wrote(), asking).await {
             Ok(asked) => asked,
             Err(end) => return Ok(end),
         };
         match asked {
-            Ok(Asked::Answer(thought)) => break thought,
+            Ok(Asked::Answer(thought)) => break Watched::Thought(thought),
             Ok(Asked::Calls(reply)) => {
                 let acting = Box::pin(act::perform(task, &mut acts, reply));
                 if let Some(end) = acting.await? {
@@ -111,14 +113,19 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
                 }
             }
             Err(error) if error.class == ModelErrorClass::Refusal => {
-                break Thought::plain(&task.agent.texts.refusal, acts.calls.clone());
+                let refusal = &task.agent.texts.refusal;
+                break Watched::Thought(Thought::plain(refusal, acts.calls.clone()));
+            }
+            Err(error) if retry::is_in_vain(error.class) => {
+                let apology = &task.agent.texts.apology;
+                break Watched::InVain(Thought::plain(apology, acts.calls.clone()));
             }
             Err(error) => return Ok(Watched::Failed(error)),
         }
     };
     // A look that fails does not stop an answer: the commit's own conditions keep it right.
     let look = watch::once(task, acts.wrote()).await;
-    Ok(look.unwrap_or(Watched::Thought(thought)))
+    Ok(look.unwrap_or(ended))
 }
 
 /// What the model made of a request.
