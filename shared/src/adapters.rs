@@ -11,6 +11,7 @@ pub mod logging;
 pub mod meta;
 pub mod model_advice;
 pub mod openai;
+mod retry_after;
 pub mod secrets;
 pub mod spawn;
 pub mod sqs;

@@ -88,9 +88,9 @@ pub enum ModelErrorClass {
     Transient,
     /// Rate limit: worth waiting for.
     Throttled,
-    /// Out of money or quota: waiting does not help, an operator does.
+    /// Out of money or quota: waiting does not help, an operator does. No run tries again.
     Quota,
-    /// The prompt is longer than the model's window.
+    /// The prompt is longer than the model's window. With less history it may fit; else no run tries again.
     Overflow,
     /// The request itself is wrong.
     Invalid,

@@ -7,6 +7,8 @@ pub mod identity;
 pub mod opt_out;
 pub mod prompt;
 pub mod retry;
+pub mod sendable;
 pub mod supersede;
 pub mod tokens;
 pub mod tools;
+pub mod visible;

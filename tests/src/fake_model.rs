@@ -9,6 +9,8 @@ use recado::domain::{AskedCall, CallId, Finish, ModelReply, Output, Prompt, Usag
 use recado::error::{ModelError, ModelErrorClass};
 use recado::ports::{Clock, Model};
 
+const COMPACTION_TAKES: Duration = Duration::from_millis(500);
+
 /// What one call does.
 #[derive(Debug, Clone)]
 pub enum Behaviour {
@@ -16,6 +18,8 @@ pub enum Behaviour {
     Answer(Duration),
     /// Answers with these words after this long.
     Say(Duration, String),
+    /// Answers with these words after this long, cut at the cap of output tokens.
+    Break(Duration, String),
     /// Asks for these calls after this long, each a tool's name and its arguments as they are written.
     Call(Duration, Vec<(&'static str, &'static str)>),
     /// Fails after this long.
@@ -30,7 +34,7 @@ pub struct ScriptedModel {
     next: Mutex<VecDeque<Behaviour>>,
     usual: Mutex<Behaviour>,
     prompts: Mutex<Vec<Prompt>>,
-    compaction: Mutex<String>,
+    compaction: Mutex<Behaviour>,
 }
 
 impl ScriptedModel {
@@ -41,9 +45,10 @@ impl ScriptedModel {
             next: Mutex::default(),
             usual: Mutex::new(Behaviour::Answer(Duration::from_secs(1))),
             prompts: Mutex::default(),
-            compaction: Mutex::new(
+            compaction: Mutex::new(Behaviour::Say(
+                COMPACTION_TAKES,
                 r#"{"summary":"A pessoa conversou com a recepção.","facts":[]}"#.to_owned(),
-            ),
+            )),
         }
     }
 
@@ -59,7 +64,12 @@ impl ScriptedModel {
 
     /// What a compaction is answered with.
     pub fn compacts_to(&self, json: &str) {
-        json.clone_into(&mut self.compaction.lock().unwrap());
+        self.does_when_compacting(Behaviour::Say(COMPACTION_TAKES, json.to_owned()));
+    }
+
+    /// What every compaction does from now on.
+    pub fn does_when_compacting(&self, behaviour: Behaviour) {
+        *self.compaction.lock().unwrap() = behaviour;
     }
 
     /// Every request so far that asked for an answer.
@@ -92,18 +102,23 @@ impl Model for ScriptedModel {
         self.prompts.lock().unwrap().push(prompt.clone());
         let is_compaction = prompt.output != Output::Text;
         let behaviour = if is_compaction {
-            let json = self.compaction.lock().unwrap().clone();
-            Behaviour::Say(Duration::from_millis(500), json)
+            self.compaction.lock().unwrap().clone()
         } else {
             let next = self.next.lock().unwrap().pop_front();
             next.unwrap_or_else(|| self.usual.lock().unwrap().clone())
+        };
+        let finish = match behaviour {
+            Behaviour::Break(..) => Finish::Cut,
+            _ => Finish::Complete,
         };
         let (takes, outcome) = match behaviour {
             Behaviour::Answer(takes) => {
                 let heard = format!("ouvi: {}", prompt.last.join(" / "));
                 (takes, Ok((heard, Vec::new())))
             }
-            Behaviour::Say(takes, words) => (takes, Ok((words, Vec::new()))),
+            Behaviour::Say(takes, words) | Behaviour::Break(takes, words) => {
+                (takes, Ok((words, Vec::new())))
+            }
             Behaviour::Call(takes, calls) => (takes, Ok((String::new(), asked(&calls)))),
             Behaviour::Fail(takes, class) => (takes, Err(class)),
             Behaviour::Panic => panic!("told to"),
@@ -122,7 +137,7 @@ impl Model for ScriptedModel {
             text,
             calls,
             carried: Vec::new(),
-            finish: Finish::Complete,
+            finish,
             usage,
             model: model.to_owned(),
         })

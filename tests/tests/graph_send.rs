@@ -1,5 +1,7 @@
 //! The sender against a strict stand-in for the Graph API: what it asks, and what it concludes from each answer.
 
+#[path = "graph_send/cut.rs"]
+mod cut;
 #[path = "graph_send/stand_in.rs"]
 mod stand_in;
 

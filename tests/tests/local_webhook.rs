@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use recado::adapters::demo::DemoModel;
 use recado_tests::local_run::{Here, NUMBER, envelope};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 const PHONE: &str = "5511900000061";
 
@@ -54,6 +56,28 @@ async fn what_cannot_be_trusted_or_read_is_refused_with_its_own_status() {
     assert_eq!(put.send().await.unwrap().status(), 405);
     let story = here.get("/story").await;
     assert_eq!(story["steps"], json!([]), "nothing of it came in");
+    here.run.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_or_is_badly_chunked_is_a_bad_request() {
+    let here = here().await;
+    let address = here.url("");
+    let address = address.trim_start_matches("http://").trim_end_matches('/');
+    for (label, chunks) in [
+        ("a size that is none", "zz\r\nabc\r\n0\r\n\r\n"),
+        ("a chunk longer than it says", "2\r\nabcdef\r\n0\r\n\r\n"),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let asked = format!(
+            "POST /webhook/meta HTTP/1.1\r\nhost: {address}\r\ntransfer-encoding: chunked\r\n\r\n{chunks}"
+        );
+        stream.write_all(asked.as_bytes()).await.unwrap();
+        let mut answer = vec![0; 4096];
+        let length = stream.read(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..length]);
+        assert!(answer.starts_with("HTTP/1.1 400"), "{label}: {answer}");
+    }
     here.run.stop().await.unwrap();
 }
 

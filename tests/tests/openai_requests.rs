@@ -208,7 +208,7 @@ fn loosen(schema: &mut Value) {
 
 fn words() -> impl Strategy<Value = String> {
     "\\PC{0,30}".prop_filter("blank text is no prompt's", |text| {
-        !prompt::text::is_blank(text)
+        !recado::policy::visible::is_blank(text)
     })
 }
 

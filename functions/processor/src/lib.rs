@@ -164,7 +164,7 @@ async fn tick(
     }
 }
 
-/// A compaction that fails changes nothing: the next turn asks for it again.
+/// A compaction that fails changes nothing: a later turn asks for it again.
 async fn compaction(world: &World, conversation: &ConversationId, deadline: Timestamp) -> Fate {
     let hash = world.hasher.conversation(conversation);
     match AssertUnwindSafe(compact::compact(world, conversation, deadline))

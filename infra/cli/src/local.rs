@@ -23,6 +23,7 @@ use crate::private;
 
 pub mod base;
 pub mod channel;
+mod connections;
 pub mod error;
 pub mod front;
 pub mod invoke;

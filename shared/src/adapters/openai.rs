@@ -7,7 +7,6 @@ mod answer;
 mod calls;
 mod classify;
 mod request;
-mod retry_after;
 
 use std::sync::Arc;
 use std::time::Duration;

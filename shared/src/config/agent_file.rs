@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use crate::domain::agent::{Budget, CompactionRules, ModelChoice, Timing};
 use crate::domain::{Agent, AgentId, BusinessNumber};
+use crate::policy::visible::is_invisible;
 use document::{Document, Found, Origin};
 
 /// The embedded agent, commented for copying.
@@ -241,10 +242,7 @@ fn read_model(file: &mut Document<'_>) -> ModelChoice {
 fn read_model_name(file: &mut Document<'_>, key: &'static str) -> Option<String> {
     let found = file.text("model", key, 200, MODEL)?;
     let name = found.value.trim();
-    if name
-        .chars()
-        .any(|sign| sign.is_whitespace() || sign.is_control())
-    {
+    if name.chars().any(is_invisible) {
         let right = Document::example(key, found.origin, &format!("{MODEL:?}"), MODEL);
         let message =
             format!("{name:?} is not the name of a model, which is one word; for instance {right}");

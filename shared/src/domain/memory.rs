@@ -3,7 +3,7 @@
 use super::ids::{FactId, MessageId, ReplyId};
 use super::reply::ReplyKind;
 use super::time::Timestamp;
-use super::tool::Call;
+use super::tool::{Call, ToolResult};
 
 /// The running summary of everything compacted so far.
 #[derive(Clone, PartialEq, Eq)]
@@ -68,6 +68,17 @@ impl Exchange {
     /// Everything stored of it: what a compaction of it has to touch.
     pub fn stored(&self) -> usize {
         self.items() + self.calls.len()
+    }
+
+    /// At most so many bytes are stored of it: its words, and 1 KB for the rest of each item.
+    pub fn bytes(&self) -> usize {
+        let messages = self.messages.iter().map(|message| message.text.len());
+        let calls = self.calls.iter().map(|call| {
+            let result = call.result.as_ref().and_then(ToolResult::text);
+            call.call.arguments.as_str().len() + result.map_or(0, str::len)
+        });
+        let answer = self.answer.iter().map(String::len);
+        messages.chain(calls).chain(answer).sum::<usize>() + 1024 * self.stored()
     }
 
     /// Live items of either side: what the numbers 40 and 20 of a compaction count.

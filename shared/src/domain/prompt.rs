@@ -120,9 +120,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All input tokens.
+    /// All input tokens, at most `u64::MAX`: a provider may report any numbers.
     pub const fn input(&self) -> u64 {
-        self.input_uncached + self.input_cache_read + self.input_cache_write
+        self.input_uncached
+            .saturating_add(self.input_cache_read)
+            .saturating_add(self.input_cache_write)
     }
 }
 

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use super::{FlowError, World, look};
-use crate::domain::{ConversationId, FactId, Prompt, Purpose, Step, Timestamp};
-use crate::error::ModelError;
-use crate::policy::{compaction, context};
+use crate::domain::{
+    Agent, ConversationId, FactId, Finish, ModelReply, Prompt, Purpose, Step, Timestamp,
+};
+use crate::error::{ModelError, ModelErrorClass};
+use crate::policy::compaction::{self, Refusal};
+use crate::policy::context;
 use crate::ports::Written;
 
 /// What must be left for the transaction after the model.
@@ -19,7 +22,7 @@ const FOLDS_MAX: usize = 4;
 pub enum Compacted {
     /// Nothing (more) to compact.
     Done,
-    /// Refused or failed: nothing changed; the next turn asks again.
+    /// Refused or failed: nothing changed; a later turn asks again.
     NotNow,
 }
 
@@ -43,16 +46,25 @@ pub async fn compact(
             return Ok(Compacted::Done);
         };
         let person = world.hasher.conversation(conversation);
-        let prompt = compaction::prompt(&agent, &memory, &plan, &person);
-        let model = agent.model.compaction.as_ref().unwrap_or(&agent.model.main);
-        let timeout = deadline.since(world.now()).saturating_sub(AFTER_THE_MODEL);
-        let timeout = timeout.min(agent.timing.model_timeout);
-        let Ok(text) = call(world, conversation, model, &prompt, timeout).await else {
+        let mut prompt = compaction::prompt(&agent, &memory, &plan, &person);
+        let mut answer = call(world, conversation, &agent, &prompt, deadline).await;
+        if is_cut(&answer) {
+            // The same cap would cut it again, for ever.
+            prompt.output_tokens_max = prompt.output_tokens_max.saturating_mul(2);
+            answer = call(world, conversation, &agent, &prompt, deadline).await;
+        }
+        let Ok(reply) = answer else {
             return Ok(Compacted::NotNow);
         };
         let now = world.now();
         let mut new_id = || FactId::from_parts(now.ms(), world.chance.bits());
-        let fold = match compaction::check(&agent, &memory, &plan, &text, now, &mut new_id) {
+        let checked = match reply.finish {
+            Finish::Cut => Err(Refusal::Cut),
+            Finish::Complete => {
+                compaction::check(&agent, &memory, &plan, &reply.text, now, &mut new_id)
+            }
+        };
+        let fold = match checked {
             Ok(fold) => fold,
             Err(refusal) => {
                 let reason = refusal.as_str();
@@ -72,34 +84,40 @@ pub async fn compact(
     Ok(Compacted::Done)
 }
 
+/// Whether the cap of output tokens ended it, with or without words.
+fn is_cut(answer: &Result<ModelReply, ModelError>) -> bool {
+    match answer {
+        Ok(reply) => reply.finish == Finish::Cut,
+        Err(error) => error.class == ModelErrorClass::Cut,
+    }
+}
+
 async fn call(
     world: &World,
     conversation: &ConversationId,
-    model: &str,
+    agent: &Agent,
     prompt: &Prompt,
-    timeout: Duration,
-) -> Result<String, ModelError> {
+    deadline: Timestamp,
+) -> Result<ModelReply, ModelError> {
+    let model = agent.model.compaction.as_ref().unwrap_or(&agent.model.main);
     let started = world.now();
-    match world.models.converse(model, prompt, timeout).await {
-        Ok(reply) => {
-            let step = Step::ModelCalled {
-                model: reply.model,
-                purpose: Purpose::Compaction,
-                usage: reply.usage,
-                took: world.now().since(started),
-            };
-            world.note(conversation, &step);
-            Ok(reply.text)
-        }
-        Err(error) => {
-            let step = Step::ModelFailed {
-                model: model.to_owned(),
-                purpose: Purpose::Compaction,
-                class: error.class,
-                reason: error.reason.clone(),
-            };
-            world.note(conversation, &step);
-            Err(error)
-        }
-    }
+    let left = deadline.since(started).saturating_sub(AFTER_THE_MODEL);
+    let timeout = left.min(agent.timing.model_timeout);
+    let answer = world.models.converse(model, prompt, timeout).await;
+    let step = match &answer {
+        Ok(reply) => Step::ModelCalled {
+            model: reply.model.clone(),
+            purpose: Purpose::Compaction,
+            usage: reply.usage,
+            took: world.now().since(started),
+        },
+        Err(error) => Step::ModelFailed {
+            model: model.to_owned(),
+            purpose: Purpose::Compaction,
+            class: error.class,
+            reason: error.reason.clone(),
+        },
+    };
+    world.note(conversation, &step);
+    answer
 }

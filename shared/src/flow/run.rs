@@ -16,11 +16,8 @@ use crate::domain::{
 };
 use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
-use crate::policy::{opt_out, retry};
+use crate::policy::{opt_out, retry, sendable};
 use crate::ports::{Commit, Peek, Release, Written};
-
-/// No reply is stored longer: four times what WhatsApp carries in a message, and far below what the table takes.
-const REPLY_CHARS_MAX: usize = 16_384;
 
 /// How a run ended, for the tick's loop.
 pub enum RunEnd {
@@ -71,13 +68,13 @@ pub async fn run(
             return Err(error);
         }
     };
-    let (how, end) = conclude(world, &claimed, work);
+    let (how, end) = conclude(world, agent, &claimed, work);
     release(world, visit, &claimed, how).await?;
     Ok(end)
 }
 
 /// What each end of the work means for the state and for the tick.
-fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
+fn conclude(world: &World, agent: &Agent, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
     match work {
         Work::Committed(Delivery::Settled) | Work::Superseded => {
             (fresh(claimed, None), RunEnd::LookAgain)
@@ -93,7 +90,12 @@ fn conclude(world: &World, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
         Work::Failed(error) => {
             let attempts = claimed.state.attempts;
             let chance = world.chance.fraction();
-            let until = retry::next_run_at(attempts, error.retry_after, chance, world.now());
+            let now = world.now();
+            let until = retry::next_run_at(attempts, error.retry_after, chance, now);
+            let until = match claimed.state.first_attempt_at {
+                Some(first) => retry::not_past(until, first.plus(agent.timing.give_up_after), now),
+                None => until,
+            };
             (
                 keep_attempts(claimed, Some(until)),
                 RunEnd::HoldUntil(until, HoldReason::Backoff),
@@ -140,11 +142,16 @@ async fn work(
         claimed,
         batch: &batch,
     };
+    let mut kind = kind;
     let thought = match kind {
         ReplyKind::OptOut => think::plain(task, &agent.texts.opted_out).await?,
         ReplyKind::Apology => think::plain(task, &agent.texts.apology).await?,
         ReplyKind::Answer => match think::think(task).await? {
             Watched::Thought(thought) => thought,
+            Watched::InVain(thought) => {
+                kind = ReplyKind::Apology;
+                thought
+            }
             Watched::Failed(error) => return Ok(Work::Failed(error)),
             Watched::Superseded => return Ok(superseded(world, visit, claimed)),
             Watched::Lost => return Ok(Work::Fenced),
@@ -214,7 +221,8 @@ async fn commit(
     let reply = Reply {
         id: claimed.reply,
         kind,
-        text: thought.text.chars().take(REPLY_CHARS_MAX).collect(),
+        // As it will be sent: history must not hold what the person never got.
+        text: sendable::fit(&thought.text).into_owned(),
         number: newest.number.clone(),
         to: newest.reply_to.clone(),
         status: ReplyStatus::Ready,

@@ -8,16 +8,19 @@ use super::lease::Claimed;
 use super::process::Visit;
 use super::{FlowError, World, watch};
 use crate::domain::{
-    Agent, Batch, Call, Exchange, Memory, ModelReply, PastMessage, Prompt, Purpose, ReplyId,
-    ReplyKind, Step, Timestamp,
+    Agent, Batch, Call, Exchange, Finish, Memory, ModelReply, PastMessage, Prompt, Purpose,
+    ReplyId, ReplyKind, State, Step, Timestamp,
 };
 use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question, Selected};
-use crate::policy::prompt::text::is_blank;
-use crate::policy::{compaction, prompt, tokens};
+use crate::policy::visible::{is_blank, without_nul};
+use crate::policy::{compaction, prompt, retry, sendable, tokens};
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
+
+/// No call is given less because the patience ends.
+const LAST_CALL_MIN: Duration = Duration::from_secs(10);
 
 /// What a run works on.
 #[derive(Clone, Copy)]
@@ -44,7 +47,7 @@ pub struct Thought {
     pub cut_point: Option<ReplyId>,
     /// What was learnt about the model's tokens.
     pub token_factor: Option<(String, f64)>,
-    /// Whether old turns have to become memory once this is committed.
+    /// Whether a job that turns old turns into memory has to be asked for once this is committed.
     pub compaction_is_due: bool,
 }
 
@@ -65,6 +68,8 @@ impl Thought {
 pub enum Watched {
     /// With an answer.
     Thought(Thought),
+    /// Without one, and no other run would have one: the honest line, with what was called so far.
+    InVain(Thought),
     /// Without one.
     Failed(ModelError),
     /// A newer message came: the call was dropped.
@@ -93,14 +98,14 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         Err(end) => return Ok(end),
     };
     let began = task.world.now();
-    let thought = loop {
+    let ended = loop {
         let asking = ask(task, &memory, &acts, began);
         let asked = match watch::beside(task, acts.wrote(), asking).await {
             Ok(asked) => asked,
             Err(end) => return Ok(end),
         };
         match asked {
-            Ok(Asked::Answer(thought)) => break thought,
+            Ok(Asked::Answer(thought)) => break Watched::Thought(thought),
             Ok(Asked::Calls(reply)) => {
                 let acting = Box::pin(act::perform(task, &mut acts, reply));
                 if let Some(end) = acting.await? {
@@ -108,14 +113,19 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
                 }
             }
             Err(error) if error.class == ModelErrorClass::Refusal => {
-                break Thought::plain(&task.agent.texts.refusal, acts.calls.clone());
+                let refusal = &task.agent.texts.refusal;
+                break Watched::Thought(Thought::plain(refusal, acts.calls.clone()));
+            }
+            Err(error) if retry::is_in_vain(error.class) => {
+                let apology = &task.agent.texts.apology;
+                break Watched::InVain(Thought::plain(apology, acts.calls.clone()));
             }
             Err(error) => return Ok(Watched::Failed(error)),
         }
     };
     // A look that fails does not stop an answer: the commit's own conditions keep it right.
     let look = watch::once(task, acts.wrote()).await;
-    Ok(look.unwrap_or(Watched::Thought(thought)))
+    Ok(look.unwrap_or(ended))
 }
 
 /// What the model made of a request.
@@ -142,7 +152,7 @@ async fn ask(
     } = task;
     let person = world.hasher.conversation(&visit.conversation);
     let mut agent = Agent::clone(task.agent);
-    let mut tried_again = false;
+    let mut failed: Option<(Prompt, ModelError)> = None;
     loop {
         let question = Question {
             agent: &agent,
@@ -153,7 +163,11 @@ async fn ask(
         let selected = context::select(question);
         let prompt = prompt::answer(&agent, &selected, batch, &claimed.state, began, &person);
         let prompt = prompt::with_tools(prompt, &acts.tools, &acts.rounds, acts.words_only());
-        let error = match call(world, visit, &agent, &prompt, began).await {
+        // The same request would fail again: where there is no history, nothing of it can be left out.
+        if let Some((_, error)) = failed.take_if(|(before, _)| *before == prompt) {
+            return Err(error);
+        }
+        let error = match call(task, &agent, &prompt, began).await {
             Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
                 return Ok(Asked::Calls(reply));
             }
@@ -161,10 +175,11 @@ async fn ask(
                 ModelError::new(ModelErrorClass::Invalid, "calls where words were asked for")
             }
             Ok(reply) => {
+                let text = spoken(&reply);
                 return Ok(Asked::Answer(Thought {
-                    compaction_is_due: compaction_is_due(task, memory, &selected, &reply.text),
+                    compaction_is_due: compaction_is_due(task, memory, &selected, &text),
                     token_factor: learnt(&agent, claimed, &prompt, &reply),
-                    text: reply.text,
+                    text,
                     calls: acts.calls.clone(),
                     cut_point: selected.cut_point,
                 }));
@@ -172,15 +187,24 @@ async fn ask(
             Err(error) => error,
         };
         match error.class {
-            ModelErrorClass::Overflow if !tried_again => agent.budget.history_tokens_max /= 2,
-            ModelErrorClass::Cut if !tried_again => agent.budget.output_tokens_max *= 2,
+            ModelErrorClass::Overflow if failed.is_none() => agent.budget.history_tokens_max /= 2,
+            ModelErrorClass::Cut if failed.is_none() => agent.budget.output_tokens_max *= 2,
             _ => return Err(error),
         }
-        tried_again = true;
+        failed = Some((prompt, error));
     }
 }
 
-/// Whether something has to be compacted once `text` is committed as the answer.
+/// The words of an answer as the person gets them and history keeps them.
+fn spoken(reply: &ModelReply) -> String {
+    let text = without_nul(&reply.text);
+    match reply.finish {
+        Finish::Complete => sendable::fit(&text).into_owned(),
+        Finish::Cut => sendable::broken_off(&text),
+    }
+}
+
+/// Whether a compaction has to be asked for once `text` is committed as the answer.
 fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text: &str) -> bool {
     let agent = task.agent;
     let said = task.batch.events().iter().map(|event| PastMessage {
@@ -196,10 +220,15 @@ fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text:
         answer: Some(text.to_owned()),
         kind: ReplyKind::Answer,
     });
-    let mut state = task.claimed.state.clone();
+    let before = &task.claimed.state;
+    let mut state = before.clone();
     state.cut_point = selected.cut_point.or(state.cut_point);
-    let outgrown = context::outgrown(agent, &after, &state);
-    compaction::plan(&after, &agent.compaction, outgrown).is_some()
+    let is_due = |memory: &Memory, state: &State| {
+        let outgrown = context::outgrown(agent, memory, state);
+        compaction::plan(memory, &agent.compaction, outgrown).is_some()
+    };
+    is_due(&after, &state)
+        && compaction::is_asked_for(after.exchanges.len(), is_due(memory, before))
 }
 
 /// What this call taught about the model's tokens; nothing where the provider did not count.
@@ -220,14 +249,27 @@ fn learnt(
     })
 }
 
+/// What is left of the patience with a model that failed before: who waits is told as promised, even where a call hangs.
+/// The last one has a chance all the same. No limit for a first run, or after a long stop of the process.
+fn left_of_patience(agent: &Agent, state: &State, now: Timestamp) -> Duration {
+    let give_up_at = state
+        .first_attempt_at
+        .unwrap_or(now)
+        .plus(agent.timing.give_up_after);
+    if state.attempts <= 1 || give_up_at <= now {
+        return Duration::MAX;
+    }
+    give_up_at.since(now).max(LAST_CALL_MIN)
+}
+
 /// One call within what is left of the run's time.
 async fn call(
-    world: &World,
-    visit: &Visit,
+    task: Task<'_>,
     agent: &Agent,
     prompt: &Prompt,
     run_started: Timestamp,
 ) -> Result<ModelReply, ModelError> {
+    let Task { world, visit, .. } = task;
     let model = &agent.model.main;
     let now = world.now();
     let left_of_run = visit.time_left(now).saturating_sub(AFTER_THE_MODEL);
@@ -239,7 +281,8 @@ async fn call(
         .timing
         .model_timeout
         .min(left_of_run)
-        .min(left_of_budget);
+        .min(left_of_budget)
+        .min(left_of_patience(agent, &task.claimed.state, now));
     let answered = world.models.converse(model, prompt, timeout).await;
     let step = match &answered {
         Ok(reply) => Step::ModelCalled {

@@ -4,11 +4,13 @@
 //! and what it cannot hold does go; one compaction is one prefix that fits one transaction; nothing reaches the memory
 //! that the code has not checked.
 
+mod again;
 pub mod check;
 mod gate;
 pub mod request;
 mod schema;
 
+pub use again::is_asked_for;
 pub use check::{Refusal, check};
 pub use request::prompt;
 
@@ -18,6 +20,9 @@ use crate::domain::{Exchange, Memory, ReplyId};
 /// Messages, replies and calls of one compaction (a full batch with all its calls may be a few more): with its facts, its summary and the check of the state they share one
 /// transaction of [`TRANSACTION_ITEMS_MAX`].
 pub const SPAN_ITEMS_MAX: usize = 90;
+/// Bytes stored of one compaction's span. A transaction has room for 4 MB of items, and nothing says that those which it
+/// only deletes or empties do not count; what is left is for the turn that goes alone (3.5 MB where all of it is full).
+pub const SPAN_BYTES_MAX: usize = 3 * 1024 * 1024;
 /// Facts written or retired by one compaction.
 pub const OPERATIONS_MAX: usize = 8;
 /// What a DynamoDB transaction holds.
@@ -61,12 +66,14 @@ pub fn plan(memory: &Memory, rules: &CompactionRules, outgrown: usize) -> Option
     let newest = memory.exchanges.len().checked_sub(1)?;
     let candidates = &memory.exchanges[..newest.max(outgrown).min(newest + 1)];
     let mut plan = None;
-    let (mut items, mut stored) = (0, 0);
+    let (mut items, mut stored, mut bytes) = (0, 0, 0);
     for (at, exchange) in candidates.iter().enumerate() {
         items += exchange.items();
         stored += exchange.stored();
+        bytes += exchange.bytes();
+        let is_too_much = stored > SPAN_ITEMS_MAX || bytes > SPAN_BYTES_MAX;
         // The fullest turn of all, with its calls, goes alone.
-        if (items > spare && at >= outgrown) || (stored > SPAN_ITEMS_MAX && at > 0) {
+        if (items > spare && at >= outgrown) || (is_too_much && at > 0) {
             break;
         }
         plan = Some(Plan {
@@ -85,6 +92,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::domain::{Arguments, Batch, Call, CallId, Effect, ToolCall, ToolName, ToolResult};
     use crate::policy::context::tests::{exchange, memory, reply};
 
     const RULES: CompactionRules = CompactionRules {
@@ -135,6 +143,40 @@ mod tests {
             );
         }
         assert_eq!(plan(&of(&[2; 20]), &RULES, 0).unwrap().through, reply(10));
+    }
+
+    /// A turn of pages and of calls, each as long as one may be.
+    fn full(number: u64, pages: usize, calls: u16) -> Exchange {
+        let page = "x".repeat(32 * 1024);
+        let mut full = exchange(number, &vec![&*page; pages], Some(&"é".repeat(4_096)));
+        let arguments = format!(r#"{{"a":"{}"}}"#, "x".repeat(Arguments::BYTES_MAX - 8));
+        full.calls = (0..calls)
+            .map(|n| Call {
+                n,
+                effect: Effect::Read,
+                call: ToolCall {
+                    id: CallId::parse(format!("c{n}")).unwrap(),
+                    tool: ToolName::parse("look").unwrap(),
+                    arguments: Arguments::parse(&arguments).unwrap(),
+                },
+                result: Some(ToolResult::Ok("x".repeat(ToolResult::BYTES_MAX))),
+            })
+            .collect();
+        full
+    }
+
+    #[test]
+    fn one_transaction_holds_a_span_however_long_its_texts() {
+        let gone = |pages, calls| {
+            let memory = memory((1..=60).map(|number| full(number, pages, calls)).collect());
+            plan(&memory, &RULES, 0).map(|plan| plan.exchanges)
+        };
+        assert_eq!(gone(1, 0), Some(45), "90 items are 1.9 MB");
+        assert_eq!(gone(1, 12), Some(3), "90 items would be 6 MB");
+        let largest = full(1, Batch::MAX, Call::MAX.try_into().unwrap());
+        assert!(largest.bytes() < 3_800_000, "{}", largest.bytes());
+        let memory = memory(vec![largest, full(2, 20, 0)]);
+        assert_eq!(plan(&memory, &RULES, 0).unwrap().exchanges, 1, "alone");
     }
 
     #[test]

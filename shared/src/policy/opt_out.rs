@@ -5,11 +5,13 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use super::visible::is_invisible;
 use crate::domain::{Event, OptOut};
 
-/// Lower case, plain letters, one space between words: how words are compared.
+/// Lower case, plain letters, one space between words, nothing that cannot be seen: how words are compared.
 pub fn plain(text: &str) -> String {
-    let letters = text.nfkd().filter(|c| !is_combining_mark(*c));
+    let is_seen = |c: &char| c.is_whitespace() || !(is_invisible(*c) || is_combining_mark(*c));
+    let letters = text.nfkd().filter(is_seen);
     let lower: String = letters.flat_map(char::to_lowercase).collect();
     lower.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -70,6 +72,13 @@ mod tests {
             ),
             ("two words", "stop it", false),
             ("part of a word", "parara", false),
+            ("a zero width space inside", "s\u{200b}top", true),
+            ("a soft hyphen inside", "par\u{ad}ar", true),
+            ("a word joiner inside", "sa\u{2060}ir", true),
+            ("a NUL and a direction", "\u{202e}pa\0re", true),
+            ("a variant inside", "st\u{fe0f}op", true),
+            ("a space inside", "sto p", false),
+            ("nothing to see", "\u{200b}", false),
             ("empty", "", false),
             ("only signs", "!!!", false),
         ] {

@@ -6,6 +6,13 @@ use std::time::Duration;
 
 use super::debounce::BACKOFF_MAX;
 use crate::domain::Timestamp;
+use crate::error::ModelErrorClass;
+
+/// Whether another run would only fail as this one did: the prompt is too long for the model even with half its history,
+/// or the money is gone. The person is told at once, and no storm of requests begins.
+pub const fn is_in_vain(class: ModelErrorClass) -> bool {
+    matches!(class, ModelErrorClass::Overflow | ModelErrorClass::Quota)
+}
 
 /// The moment of the next run after the `attempts`-th failed one: doubling from 2 s, with up to half of it taken
 /// off by `fraction` (0.0 to 1.0), and not before the provider's own `retry_after`.
@@ -19,6 +26,11 @@ pub fn next_run_at(
     let jittered = doubled.mul_f64(1.0 - fraction.clamp(0.0, 1.0) / 2.0);
     let asked = retry_after.unwrap_or_default().min(BACKOFF_MAX);
     now.plus(jittered.max(asked).max(Duration::from_secs(1)))
+}
+
+/// `until`, or `give_up_at` where that comes sooner: the honest line does not wait out a pause. At least a second from `now`.
+pub fn not_past(until: Timestamp, give_up_at: Timestamp, now: Timestamp) -> Timestamp {
+    until.min(give_up_at.max(now.plus(Duration::from_secs(1))))
 }
 
 /// The moment of the next try to send a reply that was committed at `committed_at`: half its age, so that tries
@@ -67,6 +79,23 @@ mod tests {
         let wait = |asked| next_run_at(1, Some(asked), 0.0, now).since(now).as_secs();
         assert_eq!(wait(Duration::from_secs(20)), 20);
         assert_eq!(wait(Duration::from_hours(1)), 60);
+    }
+
+    #[test]
+    fn a_pause_ends_where_the_patience_does() {
+        let at = |seconds: u64| Timestamp::from_ms(seconds * 1_000);
+        for (label, until, give_up_at, right) in [
+            ("long before", 160, 400, 160),
+            ("it would end later", 160, 120, 120),
+            ("the patience has ended", 160, 90, 101),
+            ("just now", 101, 100, 101),
+        ] {
+            assert_eq!(
+                not_past(at(until), at(give_up_at), at(100)),
+                at(right),
+                "{label}"
+            );
+        }
     }
 
     #[test]

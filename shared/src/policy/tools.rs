@@ -66,7 +66,7 @@ pub fn may_be_repeated(tools: &[Tool], call: &Call) -> bool {
 /// A result in words for the model; never blank.
 pub fn words(result: &ToolResult) -> String {
     match result {
-        ToolResult::Ok(text) if super::prompt::text::is_blank(text) => "done".to_owned(),
+        ToolResult::Ok(text) if super::visible::is_blank(text) => "done".to_owned(),
         ToolResult::Ok(text) => text.clone(),
         ToolResult::Error(why) => format!("error: {why}"),
         ToolResult::Unknown => UNKNOWN.to_owned(),

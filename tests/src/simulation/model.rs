@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use recado::domain::{Agent, ConversationId, Finish, ModelReply, Output, Prompt, Turn, Usage};
 use recado::error::{ModelError, ModelErrorClass};
 use recado::policy::prompt::validate;
-use recado::policy::tokens;
+use recado::policy::{retry, tokens};
 use recado::ports::Model;
 
 use super::core::Core;
@@ -164,6 +164,9 @@ impl Model for SimModel {
             return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
         }
         if let Some((_, class)) = fault {
+            if let Some(of) = whose().filter(|_| answers && retry::is_in_vain(class)) {
+                core.witness(|witness| witness.asked_in_vain(&of, core.true_ms()));
+            }
             let mut error = ModelError::new(class, "told to");
             error.retry_after =
                 (class == ModelErrorClass::Throttled).then(|| Duration::from_secs(7));

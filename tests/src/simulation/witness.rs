@@ -104,6 +104,7 @@ pub struct Witness {
     breaks: Vec<(Option<ConversationId>, u64)>,
     erasures: Vec<(Alias, Timestamp)>,
     panics: Vec<u64>,
+    in_vain: Vec<(ConversationId, u64)>,
     seals: BTreeMap<ReplyId, calls::Sealing>,
     results: BTreeMap<(ReplyId, u16), ToolResult>,
     effects: BTreeMap<(ConversationId, String), u32>,
@@ -127,6 +128,7 @@ impl Witness {
             breaks: Vec::new(),
             erasures: Vec::new(),
             panics: Vec::new(),
+            in_vain: Vec::new(),
             seals: BTreeMap::new(),
             results: BTreeMap::new(),
             effects: BTreeMap::new(),
@@ -142,6 +144,11 @@ impl Witness {
     /// Something happened that may make people wait `ms` longer.
     pub fn trouble(&mut self, conversation: Option<&ConversationId>, at_ms: u64, ms: u64) {
         self.troubles.push((conversation.cloned(), at_ms, ms));
+    }
+
+    /// The model failed in a way that no later run can mend.
+    pub fn asked_in_vain(&mut self, of: &ConversationId, at_ms: u64) {
+        self.in_vain.push((of.clone(), at_ms));
     }
 
     /// A run was made to panic.

@@ -5,6 +5,7 @@ use recado_tests::fake_world::FakeWorld;
 
 mod failures;
 mod memory;
+mod models;
 mod outages;
 mod people;
 mod tools;

@@ -1,7 +1,11 @@
 //! Nothing leaves the prompt before it has become summary and facts.
 
+use std::time::Duration;
+
 use recado::domain::Turn;
+use recado::error::ModelErrorClass;
 use recado::ports::Store as _;
+use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_world::FakeWorld;
 
 use crate::ANA;
@@ -34,7 +38,7 @@ async fn talk(label: &str, turns: &[(usize, usize)]) -> usize {
             .model
             .prompts()
             .into_iter()
-            .rfind(|prompt| prompt.history != [] || prompt.memory.is_some());
+            .rfind(|prompt| !prompt.history.is_empty() || prompt.memory.is_some());
         let prompt = prompt.expect("an answer after the first");
         let shown: Vec<&str> = prompt
             .history
@@ -97,5 +101,44 @@ async fn what_the_prompt_cannot_hold_for_long_is_compacted_before_it_is_left_out
     ] {
         let compactions = talk(label, &turns).await;
         assert!(compactions >= least, "{label}: {compactions} compactions");
+    }
+}
+
+/// Turns until `turns` of them were answered, and the caps of the compactions that were asked for meanwhile.
+async fn caps_of_compactions(behaviour: Behaviour, turns: usize) -> Vec<u32> {
+    let world = FakeWorld::start();
+    world.model.does_when_compacting(behaviour);
+    for turn in 0..turns {
+        world.say(ANA, &format!("mensagem {turn}")).await;
+        world.pass_s(60).await;
+    }
+    let compactions = world.model.compactions();
+    compactions
+        .iter()
+        .map(|prompt| prompt.output_tokens_max)
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_cut_at_its_cap_is_asked_for_once_more_with_twice_the_cap() {
+    let half = r#"{"summary":"A pessoa conv"#.to_owned();
+    for behaviour in [
+        Behaviour::Break(Duration::from_millis(500), half),
+        Behaviour::Fail(Duration::from_millis(500), ModelErrorClass::Cut),
+    ] {
+        let caps = caps_of_compactions(behaviour, 20).await;
+        assert_eq!(caps.len(), 2);
+        assert_eq!(caps[1], 2 * caps[0]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_compaction_that_is_refused_again_and_again_does_not_cost_a_call_each_turn() {
+    for behaviour in [
+        Behaviour::Say(Duration::from_millis(500), "não".to_owned()),
+        Behaviour::Fail(Duration::from_millis(500), ModelErrorClass::Invalid),
+    ] {
+        // Due at 20 exchanges, then at 24, 28, 32, 40, 48 and 56.
+        assert_eq!(caps_of_compactions(behaviour, 60).await.len(), 7);
     }
 }

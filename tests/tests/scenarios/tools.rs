@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use recado::domain::{Effect, Prompt, Step, ToolResult, Turn};
+use recado::error::ModelErrorClass;
+use recado::ports::Store as _;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_tools::{ADD, BOOK, HOURS, ToolBehaviour};
 use recado_tests::fake_world::{FakeWorld, agent};
@@ -188,6 +190,21 @@ async fn a_model_that_only_calls_is_asked_for_words_and_given_up_at_last() {
     assert_eq!(rounds, asked.collect::<Vec<_>>());
     world.pass_s(600).await;
     assert_eq!(world.messenger.texts(), [agent(|_| {}).texts.apology]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_called_before_a_failure_that_no_try_can_mend_is_history_too() {
+    let world = with_tools();
+    let book = Behaviour::Call(SECOND, vec![(BOOK, r#"{"what":"9h"}"#)]);
+    world.model.then(book);
+    world
+        .model
+        .then(Behaviour::Fail(SECOND, ModelErrorClass::Quota));
+    world.say(ANA, "marca 9h").await;
+    world.pass_s(30).await;
+    assert_eq!(world.messenger.texts(), [agent(|_| {}).texts.apology]);
+    let memory = world.store.load(&world.conversation(ANA)).await.unwrap();
+    assert_eq!(memory.exchanges[0].calls[0].result, Some(ok("book ok")));
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
+use futures_util::StreamExt as _;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::meta::send::{FixedToken, GraphMessenger, GraphSettings, GraphSettingsError};
 use recado::domain::BusinessNumber;
@@ -19,6 +20,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::connections::{self, Limits};
 use super::operator::{self, Operator};
 use crate::phone::{self, PhoneState};
 
@@ -127,10 +129,7 @@ fn webhook_router(world: &World, meta: Arc<dyn MetaSecretsSource>) -> Router {
 
 /// Serves until the run is to stop.
 pub async fn serve(listener: TcpListener, router: Router, stopped: watch::Receiver<bool>) {
-    let serving = axum::serve(listener, router).with_graceful_shutdown(super::until(stopped));
-    if let Err(error) = serving.await {
-        tracing::error!(%error, "the local server ended");
-    }
+    connections::serve(listener, router, stopped, Limits::default()).await;
 }
 
 /// Hands a request to the ingest handler as it came. The body is read here, with the handler's own limit, so that
@@ -143,9 +142,16 @@ async fn webhook(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let Ok(body) = tokio::time::timeout(BODY_TIMEOUT, read(body)).await else {
+    let body = match tokio::time::timeout(BODY_TIMEOUT, read(body)).await {
+        Ok(Some(body)) => body,
+        Ok(None) => {
+            let sentence = json!({ "error": "the body broke off or is not well chunked" });
+            return (StatusCode::BAD_REQUEST, Json(sentence)).into_response();
+        }
         // The rest is not waited for: the connection goes with it.
-        return (StatusCode::REQUEST_TIMEOUT, [("connection", "close")]).into_response();
+        Err(_) => {
+            return (StatusCode::REQUEST_TIMEOUT, [("connection", "close")]).into_response();
+        }
     };
     let headers = headers
         .iter()
@@ -156,7 +162,7 @@ async fn webhook(
         path: uri.path().to_owned(),
         query,
         headers,
-        body: body.to_vec(),
+        body,
         is_base64: false,
     };
     let answer = ingest.handle(request).await;
@@ -164,10 +170,16 @@ async fn webhook(
     (status, [("content-type", answer.content_type)], answer.body).into_response()
 }
 
-/// At most one byte more than is allowed, so that the handler sees that it is too much.
-async fn read(body: Body) -> Bytes {
-    let oversized = || Bytes::from(vec![0; BODY_BYTES_MAX + 1]);
-    axum::body::to_bytes(body, BODY_BYTES_MAX + 1)
-        .await
-        .unwrap_or_else(|_| oversized())
+/// The body, or a beginning that is longer than is allowed, so that the handler sees that it is too much; `None` where
+/// it breaks off.
+async fn read(body: Body) -> Option<Vec<u8>> {
+    let mut chunks = body.into_data_stream();
+    let mut read = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        read.extend_from_slice(&chunk.ok()?);
+        if read.len() > BODY_BYTES_MAX {
+            break;
+        }
+    }
+    Some(read)
 }

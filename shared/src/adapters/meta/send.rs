@@ -4,25 +4,30 @@
 //! or unknown. The API has no idempotency key, so an unknown send is never repeated from here.
 
 mod outcome;
-mod text;
 mod token;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::{Client, StatusCode, Url, header, redirect, retry};
+use reqwest::{Client, Response, StatusCode, Url, redirect, retry};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::adapters::retry_after;
 use crate::domain::{Address, BusinessNumber, ReplyId};
 use crate::error::{SendError, Source, Verdict};
+use crate::policy::sendable;
+use crate::policy::visible::is_blank;
 use crate::ports::{LookUp, Messenger, Outgoing};
 
 pub use token::{AccessToken, FixedToken};
 
 /// A look-up is a courtesy of the local phone; it must not hold a run.
 const LOOK_UP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// An answer of Graph has some hundred bytes.
+const BODY_BYTES_MAX: usize = 256 * 1024;
 
 /// Where and how to send.
 #[derive(Debug, Clone)]
@@ -121,26 +126,30 @@ impl GraphMessenger {
             .await
             .map_err(outcome::of_failure)?;
         let status = response.status();
-        let retry_after = response
-            .headers()
-            .get(header::RETRY_AFTER)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.parse().ok())
-            .map(Duration::from_secs);
-        let body = response.bytes().await;
-        match body {
-            Ok(body) => outcome::of_answer(status, retry_after, &body),
-            // A refusal is one by its status alone; without its body an acceptance names no id.
-            Err(_) if status.is_client_error() => outcome::of_answer(status, retry_after, b""),
-            Err(error) => Err(outcome::of_failure(error)),
+        let retry_after = retry_after::wait(response.headers());
+        match whole(response).await {
+            Some(body) => outcome::of_answer(status, retry_after, &body),
+            None => Err(outcome::of_cut_answer(status, retry_after)),
         }
     }
+}
+
+/// The body; `None` where it breaks off or is too long to be an answer.
+async fn whole(mut response: Response) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.ok()? {
+        if body.len() + chunk.len() > BODY_BYTES_MAX {
+            return None;
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Some(body)
 }
 
 #[async_trait]
 impl Messenger for GraphMessenger {
     async fn send(&self, outgoing: &Outgoing) -> Result<String, SendError> {
-        if outgoing.text.trim().is_empty() {
+        if is_blank(&outgoing.text) {
             return Err(SendError::Refused {
                 code: "blank".to_owned(),
                 verdict: Verdict::GiveUp,
@@ -178,9 +187,9 @@ impl Messenger for GraphMessenger {
             return LookUp::CannotTell;
         };
         match response.status() {
-            StatusCode::OK => response
-                .json::<Found>()
+            StatusCode::OK => whole(response)
                 .await
+                .and_then(|body| serde_json::from_slice::<Found>(&body).ok())
                 .map_or(LookUp::CannotTell, |found| LookUp::Sent(found.id)),
             StatusCode::NOT_FOUND => LookUp::NotReceived,
             _ => LookUp::CannotTell,
@@ -194,7 +203,7 @@ fn request(outgoing: &Outgoing) -> Value {
         "messaging_product": "whatsapp",
         "recipient_type": "individual",
         "type": "text",
-        "text": { "body": text::fit(&outgoing.text), "preview_url": false },
+        "text": { "body": sendable::fit(&outgoing.text), "preview_url": false },
         "biz_opaque_callback_data": outgoing.reply.to_string(),
     });
     match &outgoing.to {

@@ -9,42 +9,26 @@ use serde_json::Value;
 
 use super::calls;
 use super::classify::{Failure, classify};
-use super::retry_after::{should_retry, wait};
+use crate::adapters::retry_after::{should_retry, wait};
 use crate::domain::{Finish, ModelReply, Usage};
 use crate::error::{ModelError, ModelErrorClass};
-use crate::policy::prompt::text::is_blank;
+use crate::policy::visible::is_blank;
 
-/// The parts of a response object that are looked at; whatever else it holds is ignored.
+/// The parts of a response object that are looked at; whatever else it holds is ignored, and what is not of the
+/// promised form counts as absent: one odd item must not sink a good answer.
 #[derive(Deserialize)]
 struct Body {
-    status: Option<String>,
-    error: Option<Value>,
-    incomplete_details: Option<Details>,
     #[serde(default)]
-    output: Vec<Value>,
-    usage: Option<Value>,
-    model: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    #[serde(default, rename = "type")]
-    kind: String,
-    phase: Option<String>,
+    status: Value,
     #[serde(default)]
-    content: Option<Vec<Part>>,
-}
-
-#[derive(Deserialize)]
-struct Part {
-    #[serde(default, rename = "type")]
-    kind: String,
-    text: Option<String>,
+    error: Value,
+    #[serde(default)]
+    incomplete_details: Value,
+    output: Option<Vec<Value>>,
+    #[serde(default)]
+    usage: Value,
+    #[serde(default)]
+    model: Value,
 }
 
 /// The reply in an HTTP response, or the failure it amounts to.
@@ -80,17 +64,16 @@ fn read(status: u16, bytes: &[u8]) -> Result<ModelReply, Failure> {
         ));
     }
     let body: Body = serde_json::from_slice(bytes).map_err(|_| unreadable())?;
-    if let Some(error) = body.error.as_ref().filter(|error| !error.is_null()) {
-        return Err(classify(None, error));
+    if !body.error.is_null() {
+        return Err(classify(None, &body.error));
     }
     let finish = finish(&body)?;
-    let items = body.output.iter().map(Item::deserialize);
-    let items: Vec<Item> = items.collect::<Result<_, _>>().map_err(|_| unreadable())?;
-    let (text, refused) = words(&items);
+    let output = body.output.unwrap_or_default();
+    let (text, refused) = words(&output);
     if refused {
         return Err(Failure::new(ModelErrorClass::Refusal, "the model declined"));
     }
-    let (calls, carried) = calls::read(body.output);
+    let (calls, carried) = calls::read(output);
     if finish == Finish::Cut && !calls.is_empty() {
         return Err(Failure::new(ModelErrorClass::Cut, "a call was cut"));
     }
@@ -103,8 +86,8 @@ fn read(status: u16, bytes: &[u8]) -> Result<ModelReply, Failure> {
         calls,
         carried,
         finish,
-        usage: body.usage.as_ref().map(usage).unwrap_or_default(),
-        model: body.model.unwrap_or_else(|| "unnamed".to_owned()),
+        usage: usage(&body.usage),
+        model: body.model.as_str().unwrap_or("unnamed").to_owned(),
     })
 }
 
@@ -117,11 +100,8 @@ fn unreadable() -> Failure {
 
 /// How the answer ended, by the body's own status.
 fn finish(body: &Body) -> Result<Finish, Failure> {
-    let reason = body
-        .incomplete_details
-        .as_ref()
-        .and_then(|details| details.reason.as_deref());
-    match (body.status.as_deref(), reason) {
+    let reason = body.incomplete_details["reason"].as_str();
+    match (body.status.as_str(), reason) {
         // Servers that imitate the API may leave the status out.
         (Some("completed") | None, _) => Ok(Finish::Complete),
         (Some("incomplete"), Some("content_filter")) => Err(Failure::new(
@@ -138,22 +118,22 @@ fn finish(body: &Body) -> Result<Finish, Failure> {
 }
 
 /// The words of the final answer, and whether there is a refusal among its parts.
-fn words(output: &[Item]) -> (String, bool) {
-    let messages = || output.iter().filter(|item| item.kind == "message");
-    let is_final = |item: &&Item| item.phase.as_deref() != Some("commentary");
-    let parts = || {
-        messages()
-            .filter(is_final)
-            .flat_map(|item| item.content.iter().flatten())
-    };
+fn words(output: &[Value]) -> (String, bool) {
+    let messages = || output.iter().filter(|item| item["type"] == "message");
     let refused = messages()
-        .flat_map(|item| item.content.iter().flatten())
-        .any(|part| part.kind == "refusal");
-    let text: String = parts()
-        .filter(|part| part.kind == "output_text")
-        .filter_map(|part| part.text.as_deref())
+        .flat_map(parts)
+        .any(|part| part["type"] == "refusal");
+    let text: String = messages()
+        .filter(|item| item["phase"] != "commentary")
+        .flat_map(parts)
+        .filter(|part| part["type"] == "output_text")
+        .filter_map(|part| part["text"].as_str())
         .collect();
     (text.trim().to_owned(), refused)
+}
+
+fn parts(message: &Value) -> impl Iterator<Item = &Value> {
+    message["content"].as_array().into_iter().flatten()
 }
 
 /// Cached tokens are counted inside the input; ours are disjoint.

@@ -6,8 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::domain::{AnsweredCall, Output, Prompt, Round, Tool, Turn};
-use crate::policy::prompt::text::is_blank;
 use crate::policy::tools::words;
+use crate::policy::visible::is_blank;
 
 /// The API refuses less.
 const OUTPUT_TOKENS_MIN: u32 = 16;

@@ -12,7 +12,7 @@ use crate::domain::memory::Fold;
 use crate::domain::{
     Agent, Exchange, Fact, FactId, Memory, MessageId, PastMessage, Summary, Timestamp,
 };
-use crate::policy::prompt::text::is_blank;
+use crate::policy::visible::is_blank;
 
 /// An old summary of more words than this may not shrink to less than a third.
 const WORDS_WORTH_KEEPING: usize = 40;
@@ -22,6 +22,9 @@ const SOURCES_MAX: usize = 8;
 /// Why nothing of an answer is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// Cut at the cap of output tokens, the larger one too.
+    #[error("cut at the cap of output tokens")]
+    Cut,
     /// Not one JSON object of the schema.
     #[error("not the JSON that was asked for")]
     Malformed,
@@ -46,6 +49,7 @@ impl Refusal {
     /// Why, in a few words, for the journal.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Cut => "cut at the cap of output tokens",
             Self::Malformed => "not the JSON that was asked for",
             Self::BlankSummary => "blank summary",
             Self::LongSummary => "summary far over its cap",

@@ -7,8 +7,9 @@ use super::{OPERATIONS_MAX, Plan, schema};
 use crate::domain::{Agent, Fact, Memory, Output, PastMessage, Prompt, Timestamp};
 use crate::policy::prompt::calendar;
 use crate::policy::prompt::language::Language;
-use crate::policy::prompt::text::{head, is_blank, quoted};
+use crate::policy::prompt::text::{head, quoted};
 use crate::policy::tools;
+use crate::policy::visible::is_blank;
 
 /// Facts that are shown to the model, the newest where there are more.
 const FACTS_SHOWN_MAX: usize = 100;

@@ -5,7 +5,8 @@
 use crate::domain::{
     AnsweredCall, Arguments, Call, CallId, Exchange, ReplyId, ToolCall, ToolResult, Turn,
 };
-use crate::policy::prompt::text::{head, is_blank, neutralised};
+use crate::policy::prompt::text::{head, neutralised};
+use crate::policy::visible::is_blank;
 use crate::policy::{tokens, tools};
 
 /// A past message may take at most this share of the budget, or one pasted page would push everything else out.

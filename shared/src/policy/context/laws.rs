@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn the_newest_words_are_always_in(case in case(false)) {
         let selected = case.selected();
-        let seen = case.said.iter().rev().find(|text| !prompt::text::is_blank(text));
+        let seen = case.said.iter().rev().find(|text| !crate::policy::visible::is_blank(text));
         match seen {
             None => prop_assert!(selected.last.len() <= 60),
             Some(text) => {

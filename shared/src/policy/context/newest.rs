@@ -3,8 +3,9 @@
 //! Invariant: the blocks cost at most what was allowed, and the person's newest words are among them.
 
 use crate::domain::Batch;
-use crate::policy::prompt::text::{MARK, is_blank, marked_tail, neutralised};
+use crate::policy::prompt::text::{MARK, marked_tail, neutralised};
 use crate::policy::tokens;
+use crate::policy::visible::is_blank;
 
 /// What the newest turn may cost however small the budget: less would not hold a sentence.
 pub const TOKENS_MIN: u32 = 64;

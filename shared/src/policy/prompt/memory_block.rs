@@ -2,8 +2,9 @@
 
 use super::calendar;
 use super::language::Language;
-use super::text::{is_blank, quoted};
+use super::text::quoted;
 use crate::domain::{Agent, Fact};
+use crate::policy::visible::is_blank;
 
 /// The block, or nothing where there is nothing to remember. Facts are printed in the order given.
 pub fn print(agent: &Agent, summary: Option<&str>, facts: &[&Fact]) -> Option<String> {

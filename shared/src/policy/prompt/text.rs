@@ -1,23 +1,15 @@
-//! Other people's words made safe to stand in a prompt: blank ones found, our delimiters taken out, long ones cut.
+//! Other people's words made safe to stand in a prompt: our delimiters taken out, long ones cut.
 //!
 //! Invariant: no text that went through [`neutralised`] or [`quoted`] holds one of our delimiters.
 
 use crate::policy::tokens;
+use crate::policy::visible::is_invisible;
 
 /// The names of our delimiters; `<memory>` and the like belong to the engine alone.
 pub const TAGS: [&str; 3] = ["memory", "note", "conversation"];
 
 /// Stands where words were left out.
 pub const MARK: &str = "[…]";
-
-/// Whether nothing of `text` can be seen: spaces, control and zero-width characters only. Models refuse such text.
-pub fn is_blank(text: &str) -> bool {
-    text.chars().all(|c| {
-        c.is_whitespace()
-            || c.is_control()
-            || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
-    })
-}
 
 /// `text` with every delimiter of ours made harmless (`<memory>` becomes `‹memory>`); other text stays as it is.
 pub fn neutralised(text: &str) -> String {
@@ -36,7 +28,7 @@ pub fn neutralised(text: &str) -> String {
 fn opens_tag(rest: &str) -> bool {
     let name: String = rest
         .chars()
-        .filter(|c| !is_blank(c.encode_utf8(&mut [0; 4])))
+        .filter(|c| !is_invisible(*c))
         .skip_while(|c| *c == '/')
         .take_while(char::is_ascii_alphabetic)
         .take(12)

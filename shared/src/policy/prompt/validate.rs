@@ -2,8 +2,8 @@
 //!
 //! Invariant: a prompt that passes has no blank text, alternating roles, a user turn first and words in its last turn.
 
-use super::text::is_blank;
 use crate::domain::{Output, Prompt, Turn};
+use crate::policy::visible::is_blank;
 
 /// What is wrong with a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

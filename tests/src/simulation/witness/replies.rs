@@ -175,13 +175,17 @@ impl Witness {
         events.keys().find(seen).cloned()
     }
 
-    /// The honest line comes after the give-up time, or after three panics.
+    /// The honest line comes after the give-up time, after three panics, or where the model said that it is in vain.
     fn had_tried(&mut self, of: &ConversationId, reply: ReplyId, oldest_ms: u64, now_ms: u64) {
         let give_up =
             u64::try_from(self.agent.timing.give_up_after.as_millis()).unwrap_or(u64::MAX);
         let waited = now_ms.saturating_sub(oldest_ms) + self.clock_error_ms;
         let panics = self.panics.iter().filter(|at| **at >= oldest_ms).count();
-        if waited < give_up && panics < 3 {
+        let is_in_vain = self
+            .in_vain
+            .iter()
+            .any(|(whose, at_ms)| whose == of && *at_ms >= oldest_ms);
+        if waited < give_up && panics < 3 && !is_in_vain {
             let detail = format!("{reply} gives up after {waited} ms and {panics} panics");
             self.find("nobody gives up before their time", of, detail);
         }

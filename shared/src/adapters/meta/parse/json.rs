@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// Reads a body. One that is refused only for a lone surrogate or for bytes that are not UTF-8 is read again with
-/// U+FFFD in their place: one broken character in one message must not sink the others.
+/// Reads a body, with a byte order mark or without. One that is refused only for a lone surrogate, for bytes that are not
+/// UTF-8 or for a number beyond all measure is read again with U+FFFD or null in their place: one of them in one message
+/// must not sink the others.
 pub fn read(raw: &[u8]) -> Option<Value> {
+    let raw = raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(raw);
     match serde_json::from_slice(raw) {
         Ok(value) => Some(value),
-        Err(_) => serde_json::from_str(&mended(&String::from_utf8_lossy(raw))).ok(),
+        Err(_) => serde_json::from_str(&tamed(&mended(&String::from_utf8_lossy(raw)))).ok(),
     }
 }
 
@@ -50,6 +52,41 @@ fn mended(json: &str) -> String {
     }
     mended.push_str(rest);
     mended
+}
+
+/// The same JSON with `null` in place of every number that no f64 holds.
+fn tamed(json: &str) -> String {
+    let mut tamed = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(next) = rest.chars().next() {
+        let length = match next {
+            '"' => string_length(rest),
+            '-' | '0'..='9' => {
+                let is_of_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+                rest.find(|c| !is_of_number(c)).unwrap_or(rest.len())
+            }
+            other => other.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        let is_endless = next != '"' && token.parse::<f64>().is_ok_and(f64::is_infinite);
+        tamed.push_str(if is_endless { "null" } else { token });
+        rest = after;
+    }
+    tamed
+}
+
+/// The bytes of the string that `json` starts with, its quotes included; all of `json` where it does not end.
+fn string_length(json: &str) -> usize {
+    let mut is_escaped = true; // the opening quote ends nothing
+    for (at, byte) in json.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    json.len()
 }
 
 /// The UTF-16 unit that `text` starts with, where it starts with `\uXXXX`.
@@ -98,16 +135,67 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_number_beyond_all_measure_becomes_null_and_a_mark_is_passed_over() {
+        let long = "9".repeat(400);
+        for (label, raw, expected) in [
+            ("a mark", "\u{feff}[1]".to_owned(), "[1]"),
+            ("too large", "[1e999999,2]".to_owned(), "[null,2]"),
+            ("too small", "[-1E+999999,2]".to_owned(), "[null,2]"),
+            (
+                "too many digits",
+                format!("[{long},-{long}.5,2]"),
+                "[null,null,2]",
+            ),
+            (
+                "next to nothing",
+                "[1e-999999,1e999]".to_owned(),
+                "[0.0,null]",
+            ),
+            (
+                "in a text",
+                r#"["1e999 \"1e999",1e999]"#.to_owned(),
+                r#"["1e999 \"1e999",null]"#,
+            ),
+            (
+                "after a backslash",
+                r#"["\\",1e999]"#.to_owned(),
+                r#"["\\",null]"#,
+            ),
+            (
+                "with half a character",
+                r#"["\ud83d",1e999]"#.to_owned(),
+                "[\"\u{fffd}\",null]",
+            ),
+        ] {
+            assert_eq!(
+                read(raw.as_bytes()).unwrap().to_string(),
+                expected,
+                "{label}"
+            );
+        }
+        for raw in [
+            "\u{feff}",
+            "[1e999",
+            "[\"1e999",
+            "[1e999e]",
+            "\u{feff}\u{feff}[]",
+        ] {
+            assert_eq!(read(raw.as_bytes()), None, "{raw:?}");
+        }
+    }
+
     proptest! {
         #[test]
         fn json_that_is_whole_is_left_as_it_is(text in any::<String>()) {
             let json = serde_json::to_string(&text).unwrap();
-            prop_assert_eq!(mended(&json), json);
+            prop_assert_eq!(mended(&json), json.as_str());
+            prop_assert_eq!(tamed(&json), json);
         }
 
         #[test]
         fn mending_never_panics(json in "[\\\\u0-9a-fDd8é\"]{0,40}") {
-            mended(&json);
+            tamed(&mended(&json));
         }
     }
 }

@@ -1,14 +1,13 @@
 //! One message of a person: text and pressed buttons are answered, everything else is kept under its kind and not
 //! answered.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::person::Person;
 use super::{json, pressed};
 use crate::domain::{BusinessNumber, Content, Inbound, Kind, MessageId, Timestamp};
+use crate::policy::visible::{is_blank, without_nul};
 
 /// A longer text is cut: an item of the table and its index entries share 400 KB.
 const TEXT_BYTES_MAX: usize = 32 * 1024;
@@ -80,20 +79,15 @@ fn content(message: &Value) -> Result<Content, &'static str> {
 }
 
 fn text(body: &str) -> Result<Content, &'static str> {
-    // A NUL means nothing to a person and breaks half of what reads texts.
-    let body: Cow<'_, str> = if body.contains('\0') {
-        body.replace('\0', "").into()
-    } else {
-        body.into()
-    };
-    if body.chars().all(is_invisible) {
+    let body = without_nul(body);
+    if is_blank(&body) {
         return unsupported("blank");
     }
     if body.len() <= TEXT_BYTES_MAX {
         return Ok(Content::Text(body.into_owned()));
     }
     let kept = cut(&body, TEXT_BYTES_MAX - CUT_MARK.len());
-    if kept.chars().all(is_invisible) {
+    if is_blank(kept) {
         return unsupported("blank");
     }
     Ok(Content::Text(format!("{kept}{CUT_MARK}")))
@@ -104,18 +98,6 @@ fn unsupported(kind: &str) -> Result<Content, &'static str> {
         .or_else(|_| Kind::parse("unknown"))
         .map(Content::Unsupported)
         .map_err(|_| "a kind that cannot be kept")
-}
-
-/// White space, controls, and the characters that look like nothing: a text of these alone has no words, and models
-/// refuse it.
-fn is_invisible(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}'
-                | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-        )
 }
 
 /// At most `bytes` bytes of `text`, never half a character.
@@ -189,6 +171,9 @@ mod tests {
             ("spaces", json!(" \n\t"), None),
             ("NUL alone", json!("\0"), None),
             ("zero width", json!("\u{200b}\u{feff}"), None),
+            ("a filler", json!("\u{3164}"), None),
+            ("a direction", json!("\u{2066} \u{2069}"), None),
+            ("a variant of nothing", json!("\u{fe0f}"), None),
             ("absent", json!(null), None),
             ("not a text", json!({ "a": 1 }), None),
         ] {

@@ -35,7 +35,13 @@ pub fn of_answer(
     retry_after: Option<Duration>,
     body: &[u8],
 ) -> Result<String, SendError> {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let body: Value = match serde_json::from_slice(body) {
+        Ok(body) => body,
+        Err(error) if error.is_eof() && !body.is_empty() => {
+            return Err(of_cut_answer(status, retry_after));
+        }
+        Err(_) => Value::Null,
+    };
     let code = body.get("error").and_then(|error| error.get("code"));
     if let Some(code) = code.and_then(Value::as_i64) {
         return Err(of_code(code, status, retry_after));
@@ -56,6 +62,21 @@ pub fn of_answer(
         _ if status.is_server_error() => Err(unknown(status)),
         _ => Err(refused(code, Verdict::GiveUp)),
     }
+}
+
+/// What an answer says whose body did not come as a whole. A 4xx is a refusal by its status alone; its code may have
+/// been one that passes, so it is not final.
+pub fn of_cut_answer(status: StatusCode, retry_after: Option<Duration>) -> SendError {
+    if !status.is_client_error() || status == StatusCode::REQUEST_TIMEOUT {
+        return SendError::OutcomeUnknown(
+            format!("the answer was http {}, cut", status.as_u16()).into(),
+        );
+    }
+    let verdict = match status {
+        StatusCode::UNAUTHORIZED => Verdict::Mend,
+        _ => wait(retry_after),
+    };
+    refused(format!("http_{}", status.as_u16()), verdict)
 }
 
 /// Whether it is the token that was refused.
@@ -223,6 +244,30 @@ mod tests {
                 "http_404 give up",
             ),
             ("no Graph body, 408", 408, None, String::new(), "unknown"),
+            (
+                "cut, 400",
+                400,
+                None,
+                r#"{"error":{"mess"#.to_owned(),
+                "http_400 retry",
+            ),
+            (
+                "cut, 400 with a wait",
+                400,
+                Some(7),
+                "{".to_owned(),
+                "http_400 after 7",
+            ),
+            ("cut, 401", 401, None, "{".to_owned(), "http_401 mend"),
+            ("cut, 408", 408, None, "{".to_owned(), "unknown"),
+            ("cut, 500", 500, None, "{".to_owned(), "unknown"),
+            (
+                "cut, 200",
+                200,
+                None,
+                r#"{"messages":[{"#.to_owned(),
+                "unknown",
+            ),
             ("a redirect", 302, None, String::new(), "http_302 give up"),
         ] {
             let status = StatusCode::from_u16(status).unwrap();

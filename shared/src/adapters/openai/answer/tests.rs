@@ -77,6 +77,55 @@ fn usage_is_read_into_disjoint_buckets() {
 }
 
 #[test]
+fn numbers_beyond_all_measure_are_only_large() {
+    let mut body = body("completed", &json!([said("oi")]));
+    body["usage"] = json!({
+        "input_tokens": u64::MAX, "output_tokens": u64::MAX,
+        "input_tokens_details": {"cached_tokens": u64::MAX, "cache_write_tokens": u64::MAX},
+    });
+    assert_eq!(decoded(200, &body).unwrap().usage.input(), u64::MAX);
+    body["usage"] = json!({"input_tokens": -1, "output_tokens": 1e300, "input_tokens_details": 7});
+    assert_eq!(decoded(200, &body).unwrap().usage, Usage::default());
+}
+
+#[test]
+fn what_is_not_of_the_promised_form_does_not_sink_the_words_beside_it() {
+    for (label, odd) in [
+        (
+            "thoughts as a text",
+            json!({"type": "reasoning", "content": "hm"}),
+        ),
+        (
+            "thoughts as a number",
+            json!({"type": "reasoning", "content": 7, "summary": {}}),
+        ),
+        (
+            "a message without a list",
+            json!({"type": "message", "content": "x"}),
+        ),
+        (
+            "odd parts",
+            json!({"type": "message", "content": [7, null, {"type": "output_text", "text": 1}]}),
+        ),
+        ("a kind that is no text", json!({"type": 3, "phase": []})),
+        ("no object", json!("x")),
+        ("nothing", json!(null)),
+    ] {
+        let body = body("completed", &json!([odd, said("oi")]));
+        assert_eq!(decoded(200, &body).unwrap().text, "oi", "{label}");
+    }
+    let mut body = body("completed", &json!([said("oi")]));
+    for key in ["status", "incomplete_details", "usage", "model"] {
+        body[key] = json!(7);
+    }
+    let reply = decoded(200, &body).unwrap();
+    assert_eq!(
+        (reply.text.as_str(), reply.model.as_str()),
+        ("oi", "unnamed")
+    );
+}
+
+#[test]
 fn an_answer_cut_at_the_cap_keeps_its_text() {
     let reply = decoded(
         200,

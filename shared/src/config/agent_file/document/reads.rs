@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::{Document, Found, Origin, Raw};
+use crate::policy::visible::is_blank;
 
 impl Document<'_> {
     /// A text that is not blank and at most `chars_max` characters long.
@@ -29,13 +30,18 @@ impl Document<'_> {
             }
         };
         let length = value.chars().count();
-        if value.trim().is_empty() {
+        if is_blank(&value) {
             return self.wrong(
                 section,
                 key,
                 origin,
                 format!("is blank; for instance {shown}"),
             );
+        }
+        if let Some(c) = value.chars().find(|c| c.is_control() && !c.is_whitespace()) {
+            let code = u32::from(c);
+            let problem = format!("holds the control character U+{code:04X}; take it out");
+            return self.wrong(section, key, origin, problem);
         }
         if length > chars_max {
             return self.wrong(

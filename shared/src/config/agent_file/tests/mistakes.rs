@@ -175,6 +175,31 @@ fn each_mistake_is_told_with_its_line_and_a_right_value() {
             "4:8: model.main: is blank; for instance main = \"gpt-5.4-mini\"",
         ),
         (
+            "model in two lines",
+            "[model]\nmain = \"a\\nb\"",
+            "4:8: model.main: must be a model's name in one word; for instance main = \"gpt-5.4-mini\"",
+        ),
+        (
+            "model with a sign that cannot be seen",
+            "[model]\ncompaction = \"a\\u200bb\"",
+            "4:14: model.compaction: must be a model's name in one word; for instance compaction = \"gpt-5.4-mini\"",
+        ),
+        (
+            "a text of a NUL",
+            "[texts]\napology = \"\\u0000\"",
+            "4:11: texts.apology: is blank; for instance apology = \"Desculpe, não consegui responder agora. Pode me escrever de novo daqui a pouco?\"",
+        ),
+        (
+            "a text of a direction",
+            "[texts]\napology = \"\\u202e\"",
+            "4:11: texts.apology: is blank; for instance apology = \"Desculpe, não consegui responder agora. Pode me escrever de novo daqui a pouco?\"",
+        ),
+        (
+            "a text with a NUL",
+            "[texts]\napology = \"o\\u0000i\"",
+            "4:11: texts.apology: holds the control character U+0000; take it out",
+        ),
+        (
             "true as text",
             "[model]\nmain = true",
             "4:8: model.main: must be text in quotes, not true or false; for instance main = \"gpt-5.4-mini\"",

@@ -1,4 +1,4 @@
-//! How long a provider asks us to wait, in every form it is written.
+//! How long a provider of models or of messages asks us to wait, in every form it is written.
 
 use std::time::Duration;
 

@@ -1,12 +1,14 @@
 //! A text as the provider takes it: at most 4,096 code points. A longer one is refused as a whole there, and the
 //! person would get nothing; so it ends early, at a place where a reader may stop, with `…`.
+//!
+//! Invariant: what fits is left as it is, so what was fitted when it was stored is sent as it was stored.
 
 use std::borrow::Cow;
 
 use unicode_normalization::char::is_combining_mark;
 
 /// The provider counts code points.
-const CHARS_MAX: usize = 4096;
+pub const CHARS_MAX: usize = 4096;
 const MARK: char = '…';
 
 /// The text, or its beginning: up to a paragraph's end in the last half, else a sentence's, else a word's, else
@@ -21,15 +23,36 @@ pub fn fit(text: &str) -> Cow<'_, str> {
         .nth(CHARS_MAX - 1)
         .map_or(text.len(), |(at, _)| at);
     // A break that stands exactly at the limit counts too, so the character after it is looked at.
-    let half = text
-        .char_indices()
-        .nth(CHARS_MAX / 2)
-        .map_or(0, |(at, _)| at);
+    let half = start_of(text, CHARS_MAX / 2);
     let at = paragraph_end(text, half, limit)
         .or_else(|| sentence_end(text, half, limit))
         .or_else(|| word_end(text, half, limit))
         .unwrap_or_else(|| character_end(text, limit));
-    Cow::Owned(format!("{}{MARK}", text[..at].trim_end()))
+    Cow::Owned(marked(&text[..at]))
+}
+
+/// A text that its writer was stopped in, up to the end of its last sentence in the last half, else of its last whole
+/// word; never a number that may go on. Where it is one word it stays whole. Fits.
+pub fn broken_off(text: &str) -> String {
+    let text = text.trim_end();
+    let text = &text[..start_of(text, CHARS_MAX - 1)];
+    let half = start_of(text, text.chars().count() / 2);
+    let at = sentence_end(text, half, text.len())
+        .or_else(|| word_end(text, half, text.len()))
+        .unwrap_or_else(|| character_end(text, text.len()));
+    marked(&text[..at])
+}
+
+/// One mark, also where one stands there already.
+fn marked(text: &str) -> String {
+    format!("{}{MARK}", text.trim_end().trim_end_matches(MARK))
+}
+
+/// The byte that the code point `number` starts at; the length where there are not so many.
+fn start_of(text: &str, number: usize) -> usize {
+    text.char_indices()
+        .nth(number)
+        .map_or(text.len(), |(at, _)| at)
 }
 
 fn paragraph_end(text: &str, half: usize, limit: usize) -> Option<usize> {
@@ -39,8 +62,10 @@ fn paragraph_end(text: &str, half: usize, limit: usize) -> Option<usize> {
 fn sentence_end(text: &str, half: usize, limit: usize) -> Option<usize> {
     let ends = |at: usize, c: char| {
         let end = at + c.len_utf8();
-        let before_space = text[end..].chars().next().is_some_and(char::is_whitespace);
+        let next = text[end..].chars().next();
+        let before_space = next.is_some_and(char::is_whitespace);
         match c {
+            '!' | '?' | '…' if next.is_none() => Some(end),
             '.' | '!' | '?' | '…' | ':' | ';' => before_space.then_some(end),
             '。' | '！' | '？' => Some(end),
             '\n' => Some(at),
@@ -151,6 +176,44 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_was_broken_off_ends_where_a_reader_may_stop() {
+        for (label, text, expected) in [
+            (
+                "a sentence",
+                "Abrimos às 9h. Fechamos às 18h. Aos sáb",
+                "Abrimos às 9h. Fechamos às 18h.…",
+            ),
+            (
+                "early sentences say too little",
+                "Oi! O corte com a Júlia cus",
+                "Oi! O corte com a Júlia…",
+            ),
+            (
+                "a price is not halved",
+                "O corte sai por R$ 1.2",
+                "O corte sai por R$…",
+            ),
+            (
+                "a point may belong to a number",
+                "O corte custa 1.",
+                "O corte custa…",
+            ),
+            (
+                "it may have been whole",
+                "Abrimos às 9h. Até já!",
+                "Abrimos às 9h. Até já!…",
+            ),
+            ("marked already", "Abrimos às 9h… ", "Abrimos às 9h…"),
+            ("one word", "Abri", "Abri…"),
+            ("nothing", "", "…"),
+        ] {
+            assert_eq!(broken_off(text), expected, "{label}");
+        }
+        let long = "a ".repeat(5_000);
+        assert_eq!(broken_off(&long).chars().count(), 4_094);
+    }
+
     proptest! {
         #[test]
         fn never_over_the_limit_and_always_a_beginning(
@@ -160,6 +223,10 @@ mod tests {
             let fitted = fit(&text);
             prop_assert!(fitted.chars().count() <= CHARS_MAX);
             prop_assert!(text.starts_with(fitted.strip_suffix(MARK).unwrap_or(&fitted)));
+            prop_assert_eq!(&fit(&fitted), &fitted, "what was stored is what is sent");
+            let broken = broken_off(&text);
+            prop_assert!(broken.chars().count() <= CHARS_MAX && broken.ends_with(MARK));
+            prop_assert!(text.starts_with(broken.trim_end_matches(MARK)));
         }
     }
 }
