@@ -21,6 +21,7 @@ mod dead_runs;
 pub mod deliver;
 pub mod forget;
 pub mod ingest;
+mod insist;
 pub mod look;
 pub mod process;
 pub mod run;

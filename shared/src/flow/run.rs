@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 
 use super::deliver::{self, Delivery};
+use super::insist::insist;
 use super::look;
 use super::process::{PENDING_MAX, Visit};
 use super::think::{self, Task, Thought, Watched};
@@ -25,14 +26,6 @@ const LEASE_MARGIN: Duration = Duration::from_secs(2);
 
 /// The tick stays invisible this much longer than the invocation, so that it comes back after the lease.
 const VISIBILITY_MARGIN: Duration = Duration::from_secs(5);
-
-/// A lease that the table does not take back is offered again after each of these: what is not given back silences the
-/// person until it ends, unless their next tick comes to this very process.
-const RELEASE_PAUSES: [Duration; 3] = [
-    Duration::ZERO,
-    Duration::from_millis(500),
-    Duration::from_secs(2),
-];
 
 /// No reply is stored longer: four times what WhatsApp carries in a message, and far below what the table takes.
 const REPLY_CHARS_MAX: usize = 16_384;
@@ -327,6 +320,7 @@ async fn commit(
         status: ReplyStatus::Ready,
         token: None,
         refusals: 0,
+        refused_since: None,
         committed_at: now,
     };
     let opted_out: Option<OptOut> =
@@ -355,7 +349,8 @@ async fn commit(
     Ok(Some(reply))
 }
 
-/// Gives the lease back. A run that lost it meanwhile has nothing to give back, which is fine.
+/// Gives the lease back: what is not given back silences the person until it ends, unless their next tick comes to this
+/// very process. A run that lost it meanwhile has nothing to give back, which is fine.
 pub async fn release(
     world: &World,
     visit: &Visit,
@@ -363,14 +358,8 @@ pub async fn release(
     how: Release,
 ) -> Result<(), FlowError> {
     debug_assert_eq!(how.run, claimed.run);
-    let mut released = world.store.release(&visit.conversation, &how).await;
-    for pause in RELEASE_PAUSES {
-        if released.is_ok() || visit.time_left(world.now()) <= pause {
-            break;
-        }
-        world.clock.sleep(pause).await;
-        released = world.store.release(&visit.conversation, &how).await;
-    }
+    let release = || world.store.release(&visit.conversation, &how);
+    let released = insist(world, visit, release).await;
     if released.is_err() {
         world.dead_runs.bury(claimed.run);
     }

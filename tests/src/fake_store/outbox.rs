@@ -73,7 +73,9 @@ impl Table {
             (ReplyStatus::Sending, _, Some(_))
             | (ReplyStatus::Unknown, Settlement::Sent { .. }, Some(_))
             | (ReplyStatus::Ready, Settlement::Failed { .. }, None) => mine,
-            (ReplyStatus::Unknown, Settlement::Ready, Some(_)) => mine && alone && undisturbed,
+            (ReplyStatus::Unknown, Settlement::Ready { .. }, Some(_)) => {
+                mine && alone && undisturbed
+            }
             _ => false,
         };
         if !allowed {
@@ -137,6 +139,7 @@ fn shell(id: ReplyId, now: Timestamp) -> StoredReply {
             status: ReplyStatus::Ready,
             token: None,
             refusals: 0,
+            refused_since: None,
             committed_at: now,
         },
         epoch: 0,
@@ -150,7 +153,7 @@ fn shell(id: ReplyId, now: Timestamp) -> StoredReply {
 fn was_settled(stored: &StoredReply, token: Option<RunId>, settlement: &Settlement) -> bool {
     stored.reply.status == settlement.status()
         && match settlement {
-            Settlement::Ready => token.is_some() && stored.given_back_by == token,
+            Settlement::Ready { .. } => token.is_some() && stored.given_back_by == token,
             _ => stored.reply.token == token,
         }
 }
@@ -166,8 +169,9 @@ fn apply(stored: &mut StoredReply, settlement: &Settlement, token: Option<RunId>
         }
         Settlement::Failed { code } => stored.failure = Some(code.clone()),
         Settlement::Unknown => {}
-        Settlement::Ready => {
+        Settlement::Ready { refused_since } => {
             stored.reply.token = None;
+            stored.reply.refused_since = *refused_since;
             stored.reply.refusals += 1;
             stored.given_back_by = token;
         }

@@ -196,8 +196,10 @@ impl Person {
         for (id, stored) in &self.replies {
             let Reply { text, .. } = &stored.reply;
             let (at, refusals) = (stored.since, stored.reply.refusals);
+            let refused_since = stored.reply.refused_since;
             write!(to, "{key} reply#{id} {:?} since {at}", stored.reply.status)?;
             write!(to, " token {:?} refusals {refusals}", stored.reply.token)?;
+            write!(to, " refused since {refused_since:?}")?;
             let outcome = (&stored.provider_id, &stored.failure);
             writeln!(to, " outcome {outcome:?}: {text:?}")?;
         }

@@ -4,8 +4,8 @@ use recado::domain::Timestamp;
 use recado::domain::reply::Settlement;
 use recado::ports::{Unrest, Written};
 
-use super::Bench;
 use super::scene::{Scene, at, event, run_id};
+use super::Bench;
 
 fn waiting(scene: &Scene<'_>, since: Timestamp) -> Unrest {
     Unrest {
@@ -36,7 +36,14 @@ pub async fn unrest_follows_a_message_until_its_reply_is_at_rest(bench: &dyn Ben
     };
     assert_eq!(settle(Settlement::Unknown).await, [], "unknown");
     let again = [waiting(&scene, at(130))];
-    assert_eq!(settle(Settlement::Ready).await, again, "ready again");
+    assert_eq!(
+        settle(Settlement::Ready {
+            refused_since: None
+        })
+        .await,
+        again,
+        "ready again"
+    );
     assert_eq!(scene.sending(&reply, 1).await, Written::Done);
     assert_eq!(settle(Settlement::Sent { provider_id: None }).await, []);
 }

@@ -23,6 +23,7 @@ async fn here() -> Here {
         status: ReplyStatus::Unknown,
         token: None,
         refusals: 0,
+        refused_since: None,
         committed_at: Timestamp::from_ms(NOON),
     };
     let stored = StoredReply {

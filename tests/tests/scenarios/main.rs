@@ -7,6 +7,7 @@ mod failures;
 mod memory;
 mod outages;
 mod people;
+mod sends;
 mod tools;
 mod turns;
 

@@ -131,6 +131,7 @@ pub(super) fn encode_reply(
         .text("status", reply.status.as_str())
         .text_maybe("token", reply.token)
         .number("refusals", reply.refusals)
+        .number_maybe("refused_since", reply.refused_since)
         .number("committed_at", reply.committed_at)
         .number("epoch", epoch);
     if reply.status.is_at_rest() {
@@ -157,6 +158,7 @@ pub(super) fn decode_reply(item: &Item) -> Result<Reply, StoreError> {
         status: parse_status(&fields)?,
         token: fields.parsed_maybe("token", RunId::parse)?,
         refusals: fields.number("refusals")?,
+        refused_since: fields.time_maybe("refused_since")?,
         committed_at: fields.time("committed_at")?,
     })
 }
