@@ -342,8 +342,16 @@ impl Store for FakeStore {
         _agent: &AgentId,
         conversation: &ConversationId,
     ) -> Result<Option<Erasure>, StoreError> {
-        self.perform("erasure", |table| Ok(table.erasure(conversation)))
-            .await
+        self.perform("erasure", |table| {
+            if table.job_is_damaged(conversation) {
+                return Err(StoreError::Undecodable {
+                    item: "job",
+                    reason: "it is damaged".to_owned(),
+                });
+            }
+            Ok(table.erasure(conversation))
+        })
+        .await
     }
 
     async fn erase(&self, erasure: &Erasure) -> Result<u64, StoreError> {

@@ -30,6 +30,8 @@ pub trait Bench: Send + Sync {
     async fn dump(&self) -> String;
     /// Damages a stored message.
     async fn damage(&self, conversation: &ConversationId, event: &MessageId, damage: Damage);
+    /// Damages the job of this person's erasure.
+    async fn damage_job(&self, conversation: &ConversationId, damage: Damage);
 }
 
 /// What an accident or a newer program leaves behind.
@@ -120,6 +122,7 @@ macro_rules! for_each_store_contract {
             unrest::unrest_comes_oldest_first_and_no_more_than_asked_for,
             unrest::a_conversation_in_unrest_is_named_once,
             unrest::an_erasure_under_way_is_unrest,
+            unrest::an_erasure_that_cannot_be_read_keeps_nobody_else_waiting,
             erasure::an_erasure_needs_the_version_whose_aliases_it_read,
             erasure::an_alias_added_meanwhile_stops_an_erasure,
             erasure::a_begun_erasure_is_found_until_it_has_ended,

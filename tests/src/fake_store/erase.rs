@@ -37,6 +37,19 @@ impl Table {
         self.jobs.get(&key).cloned()
     }
 
+    /// Whether this person's erasure is under way and its job cannot be read.
+    pub(super) fn job_is_damaged(&self, conversation: &ConversationId) -> bool {
+        let key = (conversation.agent.clone(), self.hasher.life(conversation));
+        self.damaged_jobs.contains(&key)
+    }
+
+    /// Erasures under way whose jobs can be read.
+    pub(super) fn readable_jobs(&self) -> impl Iterator<Item = &Erasure> {
+        let jobs = self.jobs.iter();
+        let readable = jobs.filter(|(key, _)| !self.damaged_jobs.contains(*key));
+        readable.map(|(_, job)| job)
+    }
+
     pub(super) fn erase(&mut self, erasure: &Erasure) -> u64 {
         let conversation = &erasure.conversation;
         let mut gone = 0;

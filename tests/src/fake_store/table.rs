@@ -116,6 +116,8 @@ pub struct Table {
     pub tombstones: BTreeMap<(AgentId, String), Tombstone>,
     /// Erasures under way, by agent and keyed hash of the life.
     pub jobs: BTreeMap<(AgentId, String), Erasure>,
+    /// Those of them that cannot be read.
+    pub damaged_jobs: BTreeSet<(AgentId, String)>,
     pub(super) hasher: Arc<Hasher>,
 }
 
@@ -127,6 +129,7 @@ impl Table {
             aliases: BTreeMap::new(),
             tombstones: BTreeMap::new(),
             jobs: BTreeMap::new(),
+            damaged_jobs: BTreeSet::new(),
             hasher,
         }
     }

@@ -5,7 +5,7 @@ use recado::domain::reply::Settlement;
 use recado::ports::{Unrest, Written};
 
 use super::scene::{Scene, at, event, run_id};
-use super::Bench;
+use super::{Bench, Damage};
 
 fn waiting(scene: &Scene<'_>, since: Timestamp) -> Unrest {
     Unrest {
@@ -90,4 +90,19 @@ pub async fn an_erasure_under_way_is_unrest(bench: &dyn Bench) {
     assert_eq!(scene.unrest().await, [job]);
     bench.store().end_erasure(&erasure).await.expect("end");
     assert_eq!(scene.unrest().await, []);
+}
+
+pub async fn an_erasure_that_cannot_be_read_keeps_nobody_else_waiting(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    scene.begin(20).await;
+    let other = Scene::of(bench, 2);
+    other.append(&event("m1", 30)).await;
+    for damage in [Damage::Future, Damage::Broken] {
+        bench.damage_job(&scene.conversation, damage).await;
+        assert_eq!(scene.unrest().await, [waiting(&other, at(31))]);
+        let found = bench
+            .store()
+            .erasure(&scene.conversation.agent, &scene.conversation);
+        assert!(found.await.is_err(), "{damage:?}");
+    }
 }
