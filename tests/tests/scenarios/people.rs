@@ -62,6 +62,43 @@ async fn a_stop_past_the_ceiling_is_heard_before_the_answer_goes_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_behind_a_flood_is_heard_before_anything_goes_out() {
+    for flood in [80, 81, 300] {
+        let world = FakeWorld::start();
+        for n in 0..flood {
+            world.say(ANA, &format!("oi {n:03}")).await;
+        }
+        world.pass(Duration::from_millis(1_100)).await;
+        world.say(ANA, "parar").await;
+        world.pass_s(120).await;
+        let confirmation = agent(|_| {}).texts.opted_out;
+        assert_eq!(answers(&world), [confirmation], "{flood}");
+        let peek = world.store.peek(&world.conversation(ANA), 1).await.unwrap();
+        assert_eq!(peek.pending, [], "{flood}: the rest is closed");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_behind_a_flood_is_heard_while_the_model_works() {
+    let world = FakeWorld::start();
+    world
+        .model
+        .usually(Behaviour::Answer(Duration::from_secs(20)));
+    for n in 0..200 {
+        world.say(ANA, &format!("oi {n:03}")).await;
+    }
+    world.pass_s(12).await;
+    assert_eq!(
+        world.model.prompts().len(),
+        1,
+        "it works on the first batch"
+    );
+    world.say(ANA, "parar").await;
+    world.pass_s(120).await;
+    assert_eq!(answers(&world), [agent(|_| {}).texts.opted_out]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reply_that_waits_to_be_sent_is_withheld_after_a_stop() {
     let world = FakeWorld::start();
     for _ in 0..3 {
