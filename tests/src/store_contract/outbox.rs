@@ -157,8 +157,9 @@ pub async fn a_settled_reply_leaves_the_outbox_for_the_history(bench: &dyn Bench
         assert_eq!(scene.peek().await.outbox, []);
         assert_eq!(scene.unrest().await, []);
         let memory = bench.store().load(&scene.conversation).await.expect("load");
-        let answer = memory.exchanges.last().and_then(|turn| turn.answer.clone());
-        assert_eq!(answer, Some(reply.text), "{settlement:?}");
+        let turn = memory.exchanges.last().expect("a turn");
+        assert_eq!(turn.answer, Some(reply.text), "{settlement:?}");
+        assert_eq!(turn.delivered, settlement != failed(), "{settlement:?}");
     }
     let dump = bench.dump().await;
     assert!(dump.contains("wamid.out") && dump.contains("131047"));

@@ -137,3 +137,18 @@ async fn what_became_of_a_send_is_told_again_where_the_table_does_not_take_it() 
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_never_reached_the_person_is_not_told_to_the_model_as_said() {
+    let world = FakeWorld::start();
+    let refused = SendBehaviour::Refuse("131047", Verdict::GiveUp);
+    world.messenger.then(refused);
+    world.say(ANA, "qual o preço?").await;
+    world.pass_s(60).await;
+    assert_eq!(answers(&world).len(), 0);
+    world.say(ANA, "alô?").await;
+    world.pass_s(60).await;
+    let prompt = world.model.prompts().pop().unwrap();
+    assert_eq!(prompt.history, []);
+    assert_eq!(prompt.last, ["qual o preço?", "alô?"]);
+}
