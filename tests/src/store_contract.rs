@@ -55,6 +55,7 @@ macro_rules! for_each_store_contract {
             identity::an_alias_that_names_the_given_ended_life_is_replaced,
             identity::a_creation_needs_every_tombstone_older_than_its_event,
             identity::an_ended_life_is_never_lived_again,
+            identity::a_life_whose_alias_is_anothers_by_now_is_not_lived_again_either,
             identity::an_added_alias_is_in_the_states_list_and_raises_its_version,
             identity::an_alias_is_not_added_to_a_contact_without_state,
             identity::an_alias_that_names_somebody_is_not_added,

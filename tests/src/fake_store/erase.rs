@@ -1,6 +1,6 @@
 //! Forgetting in the fake table.
 
-use recado::domain::ConversationId;
+use recado::domain::{ConversationId, Timestamp};
 use recado::ports::{Erasure, Written};
 
 use super::Table;
@@ -25,6 +25,16 @@ impl Table {
                 lives: std::collections::BTreeSet::new(),
             });
             tombstone.forgotten_at = erasure.forgotten_at;
+            tombstone.lives.insert(life.clone());
+        }
+        let once_ours = conversation.contact.named_after();
+        let once_ours = once_ours.filter(|alias| !erasure.aliases.contains(alias));
+        if let Some(alias) = once_ours.filter(|_| self.guards.life_under_its_first_alias) {
+            let key = (agent.clone(), self.hasher.alias(agent, &alias));
+            let tombstone = self.tombstones.entry(key).or_insert_with(|| Tombstone {
+                forgotten_at: Timestamp::default(),
+                lives: std::collections::BTreeSet::new(),
+            });
             tombstone.lives.insert(life.clone());
         }
         self.jobs.insert((agent.clone(), life), erasure.clone());

@@ -135,6 +135,38 @@ pub async fn an_ended_life_is_never_lived_again(bench: &dyn Bench) {
     assert_eq!(create(bench, &next).await, Written::Done);
 }
 
+pub async fn a_life_whose_alias_is_anothers_by_now_is_not_lived_again_either(bench: &dyn Bench) {
+    // The number was given to somebody else, and the BSUID stayed; the contact id is still made of the number.
+    let second = format!("{}~2", phone_text(1));
+    let moved = creation(&second, &[bsuid(1)], 0);
+    assert_eq!(create(bench, &moved).await, Written::Done);
+    let owner = creation(&format!("{}~3", phone_text(1)), &[phone(1)], 5);
+    assert_eq!(create(bench, &owner).await, Written::Done);
+    let scene = Scene {
+        bench,
+        conversation: conversation(&second),
+    };
+    scene.forget(20).await;
+    let known = resolve(bench, phone(1)).await;
+    assert_eq!(
+        known.contact,
+        Some(contact(&format!("{}~3", phone_text(1))))
+    );
+    let ended = known.ended.expect("a tombstone");
+    assert_eq!(ended.lives, [bench.hasher().life(&scene.conversation)]);
+    assert!(ended.at < at(0), "the owner's messages are not late");
+    // The owner goes too; a message from before the first erasure would still find nobody of this id.
+    let owner = Scene {
+        bench,
+        conversation: owner.conversation,
+    };
+    owner.forget(30).await;
+    let ended = resolve(bench, phone(1)).await.ended.expect("a tombstone");
+    assert_eq!((ended.at, ended.lives.len()), (at(30), 2));
+    let again = creation(&second, &[phone(1)], 40);
+    assert_eq!(create(bench, &again).await, Written::Lost);
+}
+
 pub async fn an_added_alias_is_in_the_states_list_and_raises_its_version(bench: &dyn Bench) {
     let scene = Scene::new(bench).await;
     assert_eq!(add(bench, &addition(2, 5)).await, Written::Done);

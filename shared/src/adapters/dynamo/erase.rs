@@ -31,6 +31,9 @@ impl DynamoStore {
         for alias in &erasure.aliases {
             statements.push(self.bury(erasure, alias));
         }
+        let once_ours = erasure.conversation.contact.named_after();
+        let once_ours = once_ours.filter(|alias| !erasure.aliases.contains(alias));
+        statements.extend(once_ours.map(|alias| self.note_life(erasure, &alias)));
         match self.transact("begin an erasure", statements, None).await? {
             Written::Done => Ok(Written::Done),
             // An earlier try whose answer was lost has left this very job.
@@ -56,6 +59,26 @@ impl DynamoStore {
             number(erasure.forgotten_at.seconds() + THIRTY_DAYS),
         )
         .with(":life", AttributeValue::Ss(vec![life]))
+    }
+
+    /// An alias that somebody else has by now: the life that began under it is not lived again, and no message is refused.
+    fn note_life(&self, erasure: &Erasure, alias: &Alias) -> Statement {
+        let conversation = &erasure.conversation;
+        Statement::update(
+            self.tombstone_key(&conversation.agent, alias),
+            "SET #v = :v, #forgotten_at = if_not_exists(#forgotten_at, :never), \
+             #expires_at = :expires_at ADD #lives :life",
+        )
+        .with(":v", number(FORMAT_VERSION))
+        .with(":never", number(0))
+        .with(
+            ":expires_at",
+            number(erasure.forgotten_at.seconds() + THIRTY_DAYS),
+        )
+        .with(
+            ":life",
+            AttributeValue::Ss(vec![self.hasher.life(conversation)]),
+        )
     }
 
     fn encode_job(&self, erasure: &Erasure) -> Item {
