@@ -127,7 +127,7 @@ pub trait Store: Send + Sync {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<Noted, StoreError>;
 
     // Compaction.
 
@@ -147,7 +147,8 @@ pub trait Store: Send + Sync {
     // Forgetting: in this order, each step repeatable.
 
     /// ONE transaction, if the state is at `expected` version: tombstones for all aliases, the erasure
-    /// job, the state deleted.
+    /// job, the state deleted. The ended life is noted under the alias its contact id was made of too, where that is no
+    /// longer one of its own: only the life, so that the alias's new owner loses no message.
     async fn begin_erasure(&self, erasure: &Erasure, expected: u64) -> Result<Written, StoreError>;
     /// An erasure that was begun and not ended.
     async fn erasure(
@@ -169,6 +170,17 @@ pub enum Written {
     Done,
     /// Its condition does not hold; nothing was written.
     Lost,
+}
+
+/// What became of a provider's status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Noted {
+    /// It is noted now.
+    Now,
+    /// The reply was there already: a repeat.
+    Already,
+    /// There is no such reply, or none that this may be told of.
+    Nothing,
 }
 
 /// What became of a compare-and-set.

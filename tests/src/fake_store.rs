@@ -24,8 +24,8 @@ use recado::domain::{
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Peek, Release, Store,
-    Swapped, Unrest, Written,
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Noted, Peek, Release,
+    Store, Swapped, Unrest, Written,
 };
 
 pub use guards::Guards;
@@ -307,7 +307,7 @@ impl Store for FakeStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         self.perform("note_status", |table| {
             Ok(table.note_status(conversation, reply, status, now))
         })

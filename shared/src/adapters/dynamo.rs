@@ -33,8 +33,8 @@ use crate::domain::{
 };
 use crate::error::StoreError;
 use crate::ports::{
-    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Peek, Release, Store,
-    Swapped, Unrest, Written,
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Noted, Peek, Release,
+    Store, Swapped, Unrest, Written,
 };
 
 /// The table.
@@ -188,7 +188,7 @@ impl Store for DynamoStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         self.note_delivery(conversation, reply, status, now).await
     }
 

@@ -5,7 +5,7 @@ use recado::domain::{
     Address, BusinessNumber, ConversationId, DeliveryStatus, Phone, Reply, ReplyId, ReplyKind,
     ReplyStatus, RunId, Timestamp,
 };
-use recado::ports::Written;
+use recado::ports::{Noted, Written};
 
 use super::Table;
 use super::table::StoredReply;
@@ -91,9 +91,9 @@ impl Table {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Written {
+    ) -> Noted {
         let Some(stored) = self.reply(conversation, reply, now) else {
-            return Written::Lost;
+            return Noted::Nothing;
         };
         let settlement = match status {
             DeliveryStatus::Sent => Settlement::Sent { provider_id: None },
@@ -101,15 +101,15 @@ impl Table {
         };
         let (from, to) = (stored.reply.status, settlement.status());
         if from == to {
-            return Written::Done;
+            return Noted::Already;
         }
         let told = matches!(from, ReplyStatus::Sending | ReplyStatus::Unknown)
             || (from == ReplyStatus::Sent && to == ReplyStatus::Failed);
         if !told {
-            return Written::Lost;
+            return Noted::Nothing;
         }
         apply(stored, &settlement, None, now);
-        Written::Done
+        Noted::Now
     }
 
     /// The reply; without `exists_on_updates` an update brings back a shell of one that is gone.

@@ -15,8 +15,8 @@ use recado::domain::{
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, NewCalls, Peek, Release,
-    Store, Swapped, Unrest, Written,
+    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, NewCalls, Noted, Peek,
+    Release, Store, Swapped, Unrest, Written,
 };
 
 use super::clocks::SimClock;
@@ -309,11 +309,11 @@ impl Store for SimStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         let apply = self.table.note_status(of, reply, status, now);
-        let see = |written: &Written| {
-            self.told(of, || format!("status {reply} {status:?}: {written:?}"));
-            number(*written)
+        let see = |noted: &Noted| {
+            self.told(of, || format!("status {reply} {status:?}: {noted:?}"));
+            u64::from(*noted != Noted::Nothing)
         };
         self.request("note_status", Some(of), true, apply, see)
             .await

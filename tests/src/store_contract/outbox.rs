@@ -2,7 +2,7 @@
 
 use recado::domain::reply::Settlement;
 use recado::domain::{DeliveryStatus, OptOut, Reply, ReplyKind, ReplyStatus, RunId};
-use recado::ports::{Commit, Written};
+use recado::ports::{Commit, Noted, Written};
 
 use super::Bench;
 use super::scene::{Scene, at, reply_id, run_id};
@@ -346,50 +346,64 @@ pub async fn a_ready_reply_is_withheld_only_by_who_holds_no_token(bench: &dyn Be
 pub async fn a_status_moves_a_reply_that_may_have_been_sent(bench: &dyn Bench) {
     let delivered = DeliveryStatus::Sent;
     let refused = DeliveryStatus::Failed("131026".to_owned());
-    let (done, lost) = (Written::Done, Written::Lost);
+    let (now, already, nothing) = (Noted::Now, Noted::Already, Noted::Nothing);
     let scene = Scene::new(bench).await;
     let note = async |n, status: &DeliveryStatus| {
         let store = scene.store();
         let noted = store.note_status(&scene.conversation, reply_id(n), status, at(140));
         noted.await.expect("note")
     };
-    assert_eq!(note(99, &delivered).await, lost, "there is no such reply");
+    assert_eq!(
+        note(99, &delivered).await,
+        nothing,
+        "there is no such reply"
+    );
     for (n, label, settlement, statuses) in [
-        (1, "ready", None, [(&delivered, lost), (&refused, lost)]),
-        (2, "sending", None, [(&delivered, done), (&delivered, done)]),
-        (3, "sending", None, [(&refused, done), (&delivered, lost)]),
+        (
+            1,
+            "ready",
+            None,
+            [(&delivered, nothing), (&refused, nothing)],
+        ),
+        (
+            2,
+            "sending",
+            None,
+            [(&delivered, now), (&delivered, already)],
+        ),
+        (3, "sending", None, [(&refused, now), (&delivered, nothing)]),
         (
             4,
             "sent",
             Some(sent()),
-            [(&delivered, done), (&refused, done)],
+            [(&delivered, already), (&refused, now)],
         ),
         (
             5,
             "failed",
             Some(failed()),
-            [(&delivered, lost), (&refused, done)],
+            [(&delivered, nothing), (&refused, already)],
         ),
         (
             6,
             "unknown",
             Some(Settlement::Unknown),
-            [(&delivered, done), (&refused, done)],
+            [(&delivered, now), (&refused, now)],
         ),
         (
             7,
             "unknown",
             Some(Settlement::Unknown),
-            [(&refused, done), (&delivered, lost)],
+            [(&refused, now), (&delivered, nothing)],
         ),
     ] {
         let reply = scene.answered(n, &[&format!("m{n}")]).await;
         if label != "ready" {
-            assert_eq!(scene.sending(&reply, n).await, done, "{n}");
+            assert_eq!(scene.sending(&reply, n).await, Written::Done, "{n}");
         }
         if let Some(settlement) = settlement {
             let settled = settle(&scene, &reply, Some(run_id(n)), &settlement).await;
-            assert_eq!(settled, done, "{n}");
+            assert_eq!(settled, Written::Done, "{n}");
         }
         for (status, written) in statuses {
             assert_eq!(note(n, status).await, written, "{n}: {label}, {status:?}");
@@ -421,7 +435,7 @@ pub async fn a_settlement_never_brings_back_a_reply(bench: &dyn Bench) {
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed("1".to_owned())] {
         let store = scene.store();
         let noted = store.note_status(&scene.conversation, reply.id, &status, at(140));
-        assert_eq!(noted.await.expect("note"), Written::Lost);
+        assert_eq!(noted.await.expect("note"), Noted::Nothing);
     }
     let again = Commit {
         answered: Vec::new(),

@@ -13,7 +13,7 @@ use crate::domain::{
     ConversationId, DeliveryStatus, Reply, ReplyId, ReplyKind, ReplyStatus, RunId, Timestamp,
 };
 use crate::error::StoreError;
-use crate::ports::Written;
+use crate::ports::{Noted, Written};
 
 impl DynamoStore {
     pub(super) async fn take_to_send(
@@ -91,7 +91,7 @@ impl DynamoStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         let (from, settlement): (&[ReplyStatus], _) = match status {
             DeliveryStatus::Sent => (
                 &[ReplyStatus::Sending, ReplyStatus::Unknown],
@@ -109,11 +109,11 @@ impl DynamoStore {
         let update = self.outcome(conversation, reply, None, &settlement, now);
         let update = in_status(update, from, "");
         Ok(match self.write("note a status", update).await? {
-            Answer::Given(()) => Written::Done,
+            Answer::Given(()) => Noted::Now,
             Answer::Lost(Some(found)) if decode_reply(&found)?.status == settlement.status() => {
-                Written::Done
+                Noted::Already
             }
-            Answer::Lost(_) => Written::Lost,
+            Answer::Lost(_) => Noted::Nothing,
         })
     }
 
