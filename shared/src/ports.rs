@@ -27,8 +27,17 @@ pub trait Store: Send + Sync {
     async fn resolve(&self, agent: &AgentId, aliases: &[Alias]) -> Result<Vec<Known>, StoreError>;
     /// Creates a contact: its state and its aliases, unless someone else did or its life has ended.
     async fn create_contact(&self, creation: &Creation) -> Result<Written, StoreError>;
-    /// Adds an alias to a contact whose state exists, and to the list in that state; raises its version.
+    /// Adds an alias to a contact whose state exists, and to the list in that state; raises its version. `Lost` too where
+    /// the list is full ([`State::ALIASES_MAX`]).
     async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError>;
+
+    /// Notes in a contact's state that one of its aliases came together with one of `other`, for whoever forgets it;
+    /// raises its version. `Lost` where that is noted, the list is full ([`State::MET_MAX`]) or the state gone.
+    async fn note_meeting(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError>;
 
     // Messages in.
 

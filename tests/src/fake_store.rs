@@ -19,8 +19,8 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
-    ReplyId, RunId, State, Timestamp, ToolResult,
+    AgentId, Alias, Call, ContactId, ConversationId, DeliveryStatus, Event, Hasher, Memory,
+    MessageId, Reply, ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
@@ -138,7 +138,10 @@ fn fits(operation: &'static str, items: usize) -> Result<(), StoreError> {
 impl Store for FakeStore {
     async fn resolve(&self, agent: &AgentId, aliases: &[Alias]) -> Result<Vec<Known>, StoreError> {
         let snapshot = self
-            .perform("resolve", |table| Ok(table.resolve(agent, aliases)))
+            .perform("resolve", |table| {
+                fits("resolve", aliases.len() * 2)?;
+                Ok(table.resolve(agent, aliases))
+            })
             .await?;
         if self.touch(|table| table.guards.snapshot_resolve) {
             return Ok(snapshot);
@@ -165,6 +168,17 @@ impl Store for FakeStore {
     async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError> {
         self.perform("add_alias", |table| Ok(table.add_alias(addition)))
             .await
+    }
+
+    async fn note_meeting(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        self.perform("note_meeting", |table| {
+            Ok(table.note_meeting(conversation, other))
+        })
+        .await
     }
 
     async fn append(
@@ -331,7 +345,6 @@ impl Store for FakeStore {
 
     async fn begin_erasure(&self, erasure: &Erasure, expected: u64) -> Result<Written, StoreError> {
         self.perform("begin_erasure", |table| {
-            fits("begin_erasure", erasure.aliases.len() + 2)?;
             Ok(table.begin_erasure(erasure, expected))
         })
         .await

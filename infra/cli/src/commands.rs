@@ -19,6 +19,7 @@ use recado::adapters::openai::{FixedKey, OpenAiModel, OpenAiSettings};
 use recado::config::agent_file;
 use recado::config::roster::Roster;
 use recado::config::settings::{Environment, LocalSettings, ModelAccess, SettingsError};
+use recado::domain::Alias;
 use recado::ports::{Clock as _, Model};
 
 use crate::aws::{self, Data};
@@ -284,7 +285,10 @@ async fn forget(arguments: ForgetArguments) -> Result<ExitCode, Failure> {
     } else {
         let agents = agents(&settings)?;
         let gone = local::offline::forget(&settings.data_dir, agents, phone, agent).await?;
-        forget::sentence(gone.items)
+        {
+            let others: Vec<&str> = gone.others.iter().map(Alias::as_str).collect();
+            forget::sentence(gone.items, &others)
+        }
     };
     print_line(&forgotten);
     Ok(ExitCode::SUCCESS)

@@ -9,6 +9,7 @@ mod fault;
 mod fields;
 mod identity;
 mod items;
+mod key_check;
 mod keys;
 mod live;
 mod memory;
@@ -28,8 +29,8 @@ use crate::domain::batch::Closure;
 use crate::domain::memory::Fold;
 use crate::domain::reply::Settlement;
 use crate::domain::{
-    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
-    ReplyId, RunId, State, Timestamp, ToolResult,
+    AgentId, Alias, Call, ContactId, ConversationId, DeliveryStatus, Event, Hasher, Memory,
+    MessageId, Reply, ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use crate::error::StoreError;
 use crate::ports::{
@@ -73,6 +74,14 @@ impl Store for DynamoStore {
 
     async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError> {
         self.extend(addition).await
+    }
+
+    async fn note_meeting(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        self.meet(conversation, other).await
     }
 
     async fn append(

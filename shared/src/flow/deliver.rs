@@ -176,12 +176,11 @@ async fn refused_for_now(
     let now = world.now();
     // Who cannot be reached at all is tried for as long as WhatsApp lets an answer through: nothing was sent meanwhile.
     // Refusals are counted from the first of them: a reply that waited for a token or a network is as good as new.
-    let (since, patience, refused_since) = match code {
-        NOT_CONNECTED => (reply.committed_at, WINDOW, None),
-        _ => {
-            let since = reply.refused_since.unwrap_or(now);
-            (since, agent.timing.give_up_after, Some(since))
-        }
+    let (since, patience, refused_since) = if code == NOT_CONNECTED {
+        (reply.committed_at, WINDOW, None)
+    } else {
+        let since = reply.refused_since.unwrap_or(now);
+        (since, agent.timing.give_up_after, Some(since))
     };
     if now.since(since) >= patience {
         fail(world, visit, run, reply, code).await?;

@@ -80,6 +80,8 @@ guards! {
     alias_is_free,
     /// A new alias is added to the state's list and raises its version.
     alias_list_in_state,
+    /// A new alias tests that the list has room.
+    aliases_are_few,
     /// The beginning of an erasure tests the version whose alias list it read.
     erasure_by_version,
     /// The beginning of an erasure notes the ended life under the alias its contact id was made of.

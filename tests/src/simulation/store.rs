@@ -10,8 +10,8 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Memory, MessageId, Reply, ReplyId,
-    RunId, State, Timestamp, ToolResult,
+    AgentId, Alias, Call, ContactId, ConversationId, DeliveryStatus, Event, Memory, MessageId,
+    Reply, ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
@@ -102,6 +102,20 @@ impl Store for SimStore {
             number(*written)
         };
         self.request("add_alias", Some(of), true, apply, see).await
+    }
+
+    async fn note_meeting(
+        &self,
+        of: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        let apply = self.table.note_meeting(of, other);
+        let see = |written: &Written| {
+            self.told(of, || format!("meeting: {written:?}"));
+            number(*written)
+        };
+        self.request("note_meeting", Some(of), true, apply, see)
+            .await
     }
 
     async fn append(&self, of: &ConversationId, event: &Event) -> Result<Appended, StoreError> {

@@ -118,6 +118,27 @@ pub async fn a_repeated_beginning_is_done_and_changes_nothing(bench: &dyn Bench)
     scene.is_unchanged(&before, "a repeat").await;
 }
 
+pub async fn an_erasure_of_any_number_of_aliases_ends_each_of_them(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let many: Vec<_> = (1..=230).map(phone).collect();
+    scene.change(|state| state.aliases.clone_from(&many)).await;
+    let erasure = scene.forget(20).await;
+    assert_eq!(erasure.aliases, many);
+    let life = bench.hasher().life(&scene.conversation);
+    for some in many.chunks(50) {
+        for known in bench
+            .store()
+            .resolve(&agent(), some)
+            .await
+            .expect("resolve")
+        {
+            assert_eq!(known.contact, None);
+            let ended = known.ended.expect("a tombstone");
+            assert_eq!((ended.at, ended.lives), (at(20), vec![life.clone()]));
+        }
+    }
+}
+
 pub async fn nothing_is_left_of_a_person_but_hashes(bench: &dyn Bench) {
     let other = Scene::of(bench, 2);
     let creation = creation(&phone_text(2), &[phone(2)], 0);

@@ -1,6 +1,6 @@
 //! Contracts of aliases, tombstones and the creation of contacts.
 
-use recado::domain::Known;
+use recado::domain::{Known, State};
 use recado::ports::{AliasAddition, Creation, Written};
 
 use super::Bench;
@@ -178,6 +178,53 @@ pub async fn an_added_alias_is_in_the_states_list_and_raises_its_version(bench: 
     let before = bench.dump().await;
     assert_eq!(add(bench, &addition(2, 5)).await, Written::Lost);
     scene.is_unchanged(&before, "added twice").await;
+}
+
+pub async fn a_contact_has_so_many_aliases_and_no_more(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    for n in 2..State::ALIASES_MAX as u32 {
+        assert_eq!(add(bench, &addition(n, 5)).await, Written::Done, "{n}");
+    }
+    assert_eq!(scene.state().await.aliases.len(), State::ALIASES_MAX);
+    let before = bench.dump().await;
+    let last = addition(State::ALIASES_MAX as u32, 5);
+    assert_eq!(add(bench, &last).await, Written::Lost);
+    scene.is_unchanged(&before, "one too many").await;
+    let aliases = scene.state().await.aliases;
+    let known = bench.store().resolve(&agent(), &aliases).await;
+    assert_eq!(known.expect("one snapshot").len(), State::ALIASES_MAX);
+}
+
+pub async fn a_meeting_is_noted_once_and_so_many_of_them(bench: &dyn Bench) {
+    let nobody = Scene::of(bench, 2);
+    let meet = async |scene: &Scene<'_>, n: usize| {
+        let other = contact(&format!("other {n}"));
+        let noted = bench
+            .store()
+            .note_meeting(&scene.conversation, &other)
+            .await;
+        noted.expect("note")
+    };
+    let before = bench.dump().await;
+    assert_eq!(meet(&nobody, 1).await, Written::Lost);
+    nobody.is_unchanged(&before, "nobody's meeting").await;
+    let scene = Scene::new(bench).await;
+    for n in 0..State::MET_MAX {
+        assert_eq!(meet(&scene, n).await, Written::Done, "{n}");
+    }
+    let state = scene.state().await;
+    assert_eq!(state.version, 1 + State::MET_MAX as u64);
+    assert_eq!(
+        (state.met.len(), &state.met[1]),
+        (State::MET_MAX, &contact("other 1"))
+    );
+    let before = bench.dump().await;
+    for n in [1, State::MET_MAX] {
+        assert_eq!(meet(&scene, n).await, Written::Lost, "{n}");
+        scene.is_unchanged(&before, "noted, or one too many").await;
+    }
+    scene.change(|state| state.met.clear()).await;
+    assert_eq!(meet(&scene, 3).await, Written::Done);
 }
 
 pub async fn an_alias_is_not_added_to_a_contact_without_state(bench: &dyn Bench) {

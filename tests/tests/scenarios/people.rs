@@ -233,6 +233,49 @@ async fn forget_in_the_middle_of_a_run_leaves_nothing_and_a_late_repeat_brings_n
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_is_forgotten_names_the_memory_that_once_came_together_with_theirs() {
+    let world = FakeWorld::start();
+    let bsuid = recado::domain::Bsuid::parse("BR.1502576394655843").unwrap();
+    let mut other = world.message(BIA, "wamid.1", "sem telefone");
+    other.aliases = vec![recado::domain::Alias::Bsuid(bsuid.clone())];
+    other.reply_to = recado::domain::Address::Bsuid(bsuid.clone());
+    world.say(ANA, "oi").await;
+    world.deliver(other).await;
+    for id in ["wamid.2", "wamid.3"] {
+        let mut both = world.message(ANA, id, "com os dois");
+        both.aliases
+            .push(recado::domain::Alias::Bsuid(bsuid.clone()));
+        world.deliver(both).await;
+    }
+    world.pass_s(60).await;
+    let forgotten = forget::forget(&world.world, &world.conversation(ANA)).await;
+    let met = vec![recado::domain::ContactId::parse(bsuid.as_str()).unwrap()];
+    assert!(
+        matches!(forgotten.unwrap(), Forgotten::Gone { met: told, .. } if told == met),
+        "each once"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_is_answered_though_its_new_id_is_one_too_many() {
+    let world = FakeWorld::start();
+    for n in 0..60 {
+        let mut many = world.message(ANA, &format!("wamid.{n}"), "oi");
+        let bsuid = recado::domain::Bsuid::parse(format!("BR.{n}")).unwrap();
+        many.aliases.push(recado::domain::Alias::Bsuid(bsuid));
+        let stored = world.deliver(many).await;
+        assert_eq!((stored.stored, stored.failed), (1, 0), "{n}");
+    }
+    world.pass_s(60).await;
+    assert_eq!(answers(&world).len(), 1);
+    let peek = world.store.peek(&world.conversation(ANA), 1).await.unwrap();
+    let most = recado::domain::State::ALIASES_MAX;
+    assert_eq!(peek.state.unwrap().aliases.len(), most);
+    let forgotten = forget::forget(&world.world, &world.conversation(ANA)).await;
+    assert!(matches!(forgotten.unwrap(), Forgotten::Gone { .. }));
+}
+
+#[tokio::test(start_paused = true)]
 async fn forgetting_nobody_says_so() {
     let world = FakeWorld::start();
     let nobody = forget::forget(&world.world, &world.conversation(BIA))

@@ -8,13 +8,15 @@ use super::fields::{Build, Fields};
 use super::identity::alias_key;
 use super::items::{key_of, shard};
 use super::keys::{ItemKey, JOB, erasure_partition};
-use super::request::{Answer, Item, Statement, key, number, text, texts};
+use super::request::{Answer, Item, Statement, TRANSACTION_MAX, key, number, text, texts};
 use super::schema::{CONVERSATION, FORMAT_VERSION, ITEM, UNREST_SHARD, UNREST_SINCE};
 use crate::domain::{Alias, ConversationId};
 use crate::error::StoreError;
 use crate::ports::{Erasure, Written};
 
 const THIRTY_DAYS: u64 = 30 * 24 * 60 * 60;
+/// Tombstones beside state, job and the one of the alias that the life began under.
+const ALIASES_AT_ONCE: usize = TRANSACTION_MAX - 3;
 /// Items one batch of deletes holds.
 const BATCH_MAX: usize = 25;
 
@@ -28,7 +30,16 @@ impl DynamoStore {
             .when("#version = :expected")
             .with(":expected", number(expected));
         let mut statements = vec![state, Statement::put(self.encode_job(erasure))];
-        for alias in &erasure.aliases {
+        // One transaction holds them all, but for lists of before there was a limit. What does not fit goes first: after a
+        // crash its aliases count as missing, and the next try finds state and list as they were.
+        let first = erasure.aliases.len().saturating_sub(ALIASES_AT_ONCE);
+        let (before, with_it) = erasure.aliases.split_at(first);
+        for some in before.chunks(TRANSACTION_MAX) {
+            let buried = some.iter().map(|alias| self.bury(erasure, alias));
+            self.transact("begin an erasure", buried.collect(), None)
+                .await?;
+        }
+        for alias in with_it {
             statements.push(self.bury(erasure, alias));
         }
         let once_ours = erasure.conversation.contact.named_after();
