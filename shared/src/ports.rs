@@ -1,5 +1,7 @@
 //! Every IO the system can do, on one page. Adapters implement these; `flow` is written against them.
 
+mod written;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use crate::domain::{
     State, Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
+pub use written::{Appended, Noted, Swapped, Written};
 
 /// The table. Every method is one request or one transaction, unless its page says otherwise.
 /// An error means that the outcome is unknown: the caller looks again before it concludes anything.
@@ -170,46 +173,6 @@ pub trait Store: Send + Sync {
     async fn erase(&self, erasure: &Erasure) -> Result<u64, StoreError>;
     /// Deletes the job: the erasure is done.
     async fn end_erasure(&self, erasure: &Erasure) -> Result<(), StoreError>;
-}
-
-/// What became of a conditional write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// It is written (now, or by an earlier try of the same request).
-    Done,
-    /// Its condition does not hold; nothing was written.
-    Lost,
-}
-
-/// What became of a provider's status.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Noted {
-    /// It is noted now.
-    Now,
-    /// The reply was there already: a repeat.
-    Already,
-    /// There is no such reply, or none that this may be told of.
-    Nothing,
-}
-
-/// What became of a compare-and-set.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Swapped {
-    /// It is written.
-    Done,
-    /// The state is another one, or gone.
-    Lost(Option<Box<State>>),
-}
-
-/// What became of an append.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Appended {
-    /// Stored now.
-    New,
-    /// There already and still waiting: it needs a tick again.
-    Pending,
-    /// There already and answered or closed: nothing to do.
-    AtRest,
 }
 
 /// A contact to create.

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod messages;
 pub mod outbox;
 pub mod scene;
+pub mod statuses;
 pub mod unrest;
 
 use async_trait::async_trait;
@@ -113,7 +114,7 @@ macro_rules! for_each_store_contract {
             outbox::an_unknown_reply_is_not_ready_again_while_another_run_works,
             outbox::an_unknown_reply_is_not_ready_again_after_a_later_one,
             outbox::a_ready_reply_is_withheld_only_by_who_holds_no_token,
-            outbox::a_status_moves_a_reply_that_may_have_been_sent,
+            statuses::a_status_moves_a_reply_that_may_have_been_sent,
             outbox::a_settlement_never_brings_back_a_reply,
             memory::memory_comes_in_layers_and_turns_in_order,
             memory::a_compaction_replaces_words_by_summary_and_facts,

@@ -27,6 +27,7 @@ use super::switches::Switches;
 use crate::fake_store::FakeStore;
 
 pub use self::request::BetweenReads;
+use self::request::number;
 
 /// See the module.
 pub struct SimStore {
@@ -43,24 +44,6 @@ impl SimStore {
             table,
             switches,
         }
-    }
-
-    fn stored(&self, of: &ConversationId, id: &MessageId) -> Option<Event> {
-        self.table
-            .touch(|table| table.people.get(of)?.events.get(id)?.event.clone())
-    }
-
-    fn state(&self, of: &ConversationId) -> Option<State> {
-        self.table
-            .touch(|table| table.people.get(of)?.state.clone())
-    }
-}
-
-/// A number for the trace.
-fn number(written: Written) -> u64 {
-    match written {
-        Written::Done => 10,
-        Written::Lost => 11,
     }
 }
 

@@ -5,21 +5,21 @@ use recado::domain::{DeliveryStatus, OptOut, Reply, ReplyKind, ReplyStatus, RunI
 use recado::ports::{Commit, Noted, Written};
 
 use super::Bench;
-use super::scene::{Scene, at, reply_id, run_id};
+use super::scene::{Scene, at, run_id};
 
-fn sent() -> Settlement {
+pub(super) fn sent() -> Settlement {
     Settlement::Sent {
         provider_id: Some("wamid.out".to_owned()),
     }
 }
 
-fn failed() -> Settlement {
+pub(super) fn failed() -> Settlement {
     Settlement::Failed {
         code: "131047".to_owned(),
     }
 }
 
-async fn settle(
+pub(super) async fn settle(
     scene: &Scene<'_>,
     reply: &Reply,
     token: Option<RunId>,
@@ -341,77 +341,6 @@ pub async fn a_ready_reply_is_withheld_only_by_who_holds_no_token(bench: &dyn Be
     assert_eq!(scene.sending(&reply, 1).await, Written::Lost);
     assert_eq!(scene.peek().await.outbox, []);
     assert_eq!(scene.unrest().await, []);
-}
-
-pub async fn a_status_moves_a_reply_that_may_have_been_sent(bench: &dyn Bench) {
-    let delivered = DeliveryStatus::Sent;
-    let refused = DeliveryStatus::Failed("131026".to_owned());
-    let (now, already, nothing) = (Noted::Now, Noted::Already, Noted::Nothing);
-    let scene = Scene::new(bench).await;
-    let note = async |n, status: &DeliveryStatus| {
-        let store = scene.store();
-        let noted = store.note_status(&scene.conversation, reply_id(n), status, at(140));
-        noted.await.expect("note")
-    };
-    assert_eq!(
-        note(99, &delivered).await,
-        nothing,
-        "there is no such reply"
-    );
-    for (n, label, settlement, statuses) in [
-        (
-            1,
-            "ready",
-            None,
-            [(&delivered, nothing), (&refused, nothing)],
-        ),
-        (
-            2,
-            "sending",
-            None,
-            [(&delivered, now), (&delivered, already)],
-        ),
-        (3, "sending", None, [(&refused, now), (&delivered, nothing)]),
-        (
-            4,
-            "sent",
-            Some(sent()),
-            [(&delivered, already), (&refused, now)],
-        ),
-        (
-            5,
-            "failed",
-            Some(failed()),
-            [(&delivered, nothing), (&refused, already)],
-        ),
-        (
-            6,
-            "unknown",
-            Some(Settlement::Unknown),
-            [(&delivered, now), (&refused, now)],
-        ),
-        (
-            7,
-            "unknown",
-            Some(Settlement::Unknown),
-            [(&refused, now), (&delivered, nothing)],
-        ),
-    ] {
-        let reply = scene.answered(n, &[&format!("m{n}")]).await;
-        if label != "ready" {
-            assert_eq!(scene.sending(&reply, n).await, Written::Done, "{n}");
-        }
-        if let Some(settlement) = settlement {
-            let settled = settle(&scene, &reply, Some(run_id(n)), &settlement).await;
-            assert_eq!(settled, Written::Done, "{n}");
-        }
-        for (status, written) in statuses {
-            assert_eq!(note(n, status).await, written, "{n}: {label}, {status:?}");
-        }
-        let outbox = scene.peek().await.outbox;
-        let leaving = outbox.iter().any(|reply| reply.id == reply_id(n));
-        assert_eq!(leaving, label == "ready", "{n}: {label}");
-    }
 }
 
 pub async fn a_settlement_never_brings_back_a_reply(bench: &dyn Bench) {

@@ -113,7 +113,7 @@ async fn a_send_that_might_be_cut_off_is_left_to_the_next_invocation() {
     assert_eq!(peek.outbox[0].status, ReplyStatus::Ready);
     assert_eq!(answers(&world).len(), 0);
     let visit = Visit {
-        deadline: world.world.now().plus(Duration::from_secs(120)),
+        deadline: world.world.now().plus(Duration::from_mins(2)),
         ..visit
     };
     assert_eq!(process(&world.world, &visit).await.unwrap(), Outcome::Done);

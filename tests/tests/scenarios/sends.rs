@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use recado::domain::{ReplyStatus, Step};
@@ -126,7 +125,7 @@ async fn what_became_of_a_send_is_told_again_where_the_table_does_not_take_it() 
             let world = struck("settle", &[fault; 3]);
             world.messenger.then(behaviour.clone());
             world.say(ANA, "oi").await;
-            world.pass(Duration::from_secs(300)).await;
+            world.pass_s(300).await;
             let conversation = world.conversation(ANA);
             let status = world.store.touch(|table| {
                 let replies = &table.people[&conversation].replies;
