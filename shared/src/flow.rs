@@ -21,6 +21,7 @@ mod dead_runs;
 pub mod deliver;
 pub mod forget;
 pub mod ingest;
+mod insist;
 pub mod lease;
 pub mod look;
 pub mod process;

@@ -1,5 +1,7 @@
 //! Every IO the system can do, on one page. Adapters implement these; `flow` is written against them.
 
+mod written;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +18,7 @@ use crate::domain::{
     State, Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
+pub use written::{Appended, Noted, Swapped, Written};
 
 /// The table. Every method is one request or one transaction, unless its page says otherwise.
 /// An error means that the outcome is unknown: the caller looks again before it concludes anything.
@@ -27,8 +30,17 @@ pub trait Store: Send + Sync {
     async fn resolve(&self, agent: &AgentId, aliases: &[Alias]) -> Result<Vec<Known>, StoreError>;
     /// Creates a contact: its state and its aliases, unless someone else did or its life has ended.
     async fn create_contact(&self, creation: &Creation) -> Result<Written, StoreError>;
-    /// Adds an alias to a contact whose state exists, and to the list in that state; raises its version.
+    /// Adds an alias to a contact whose state exists, and to the list in that state; raises its version. `Lost` too where
+    /// the list is full ([`State::ALIASES_MAX`]).
     async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError>;
+
+    /// Notes in a contact's state that one of its aliases came together with one of `other`, for whoever forgets it;
+    /// raises its version. `Lost` where that is noted, the list is full ([`State::MET_MAX`]) or the state gone.
+    async fn note_meeting(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError>;
 
     // Messages in.
 
@@ -127,7 +139,7 @@ pub trait Store: Send + Sync {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError>;
+    ) -> Result<Noted, StoreError>;
 
     // Compaction.
 
@@ -147,7 +159,8 @@ pub trait Store: Send + Sync {
     // Forgetting: in this order, each step repeatable.
 
     /// ONE transaction, if the state is at `expected` version: tombstones for all aliases, the erasure
-    /// job, the state deleted.
+    /// job, the state deleted. The ended life is noted under the alias its contact id was made of too, where that is no
+    /// longer one of its own: only the life, so that the alias's new owner loses no message.
     async fn begin_erasure(&self, erasure: &Erasure, expected: u64) -> Result<Written, StoreError>;
     /// An erasure that was begun and not ended.
     async fn erasure(
@@ -160,35 +173,6 @@ pub trait Store: Send + Sync {
     async fn erase(&self, erasure: &Erasure) -> Result<u64, StoreError>;
     /// Deletes the job: the erasure is done.
     async fn end_erasure(&self, erasure: &Erasure) -> Result<(), StoreError>;
-}
-
-/// What became of a conditional write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    /// It is written (now, or by an earlier try of the same request).
-    Done,
-    /// Its condition does not hold; nothing was written.
-    Lost,
-}
-
-/// What became of a compare-and-set.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Swapped {
-    /// It is written.
-    Done,
-    /// The state is another one, or gone.
-    Lost(Option<Box<State>>),
-}
-
-/// What became of an append.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Appended {
-    /// Stored now.
-    New,
-    /// There already and still waiting: it needs a tick again.
-    Pending,
-    /// There already and answered or closed: nothing to do.
-    AtRest,
 }
 
 /// A contact to create.

@@ -19,13 +19,13 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
-    ReplyId, RunId, State, Timestamp, ToolResult,
+    AgentId, Alias, Call, ContactId, ConversationId, DeliveryStatus, Event, Hasher, Memory,
+    MessageId, Reply, ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Peek, Release, Store,
-    Swapped, Unrest, Written,
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Noted, Peek, Release,
+    Store, Swapped, Unrest, Written,
 };
 
 pub use guards::Guards;
@@ -138,7 +138,10 @@ fn fits(operation: &'static str, items: usize) -> Result<(), StoreError> {
 impl Store for FakeStore {
     async fn resolve(&self, agent: &AgentId, aliases: &[Alias]) -> Result<Vec<Known>, StoreError> {
         let snapshot = self
-            .perform("resolve", |table| Ok(table.resolve(agent, aliases)))
+            .perform("resolve", |table| {
+                fits("resolve", aliases.len() * 2)?;
+                Ok(table.resolve(agent, aliases))
+            })
             .await?;
         if self.touch(|table| table.guards.snapshot_resolve) {
             return Ok(snapshot);
@@ -165,6 +168,17 @@ impl Store for FakeStore {
     async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError> {
         self.perform("add_alias", |table| Ok(table.add_alias(addition)))
             .await
+    }
+
+    async fn note_meeting(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        self.perform("note_meeting", |table| {
+            Ok(table.note_meeting(conversation, other))
+        })
+        .await
     }
 
     async fn append(
@@ -307,7 +321,7 @@ impl Store for FakeStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         self.perform("note_status", |table| {
             Ok(table.note_status(conversation, reply, status, now))
         })
@@ -331,7 +345,6 @@ impl Store for FakeStore {
 
     async fn begin_erasure(&self, erasure: &Erasure, expected: u64) -> Result<Written, StoreError> {
         self.perform("begin_erasure", |table| {
-            fits("begin_erasure", erasure.aliases.len() + 2)?;
             Ok(table.begin_erasure(erasure, expected))
         })
         .await
@@ -342,8 +355,16 @@ impl Store for FakeStore {
         _agent: &AgentId,
         conversation: &ConversationId,
     ) -> Result<Option<Erasure>, StoreError> {
-        self.perform("erasure", |table| Ok(table.erasure(conversation)))
-            .await
+        self.perform("erasure", |table| {
+            if table.job_is_damaged(conversation) {
+                return Err(StoreError::Undecodable {
+                    item: "job",
+                    reason: "it is damaged".to_owned(),
+                });
+            }
+            Ok(table.erasure(conversation))
+        })
+        .await
     }
 
     async fn erase(&self, erasure: &Erasure) -> Result<u64, StoreError> {

@@ -99,6 +99,7 @@ pub fn exchange(minutes: u64, said: &[&str], answer: &str) -> Exchange {
         messages: (1..).zip(said).map(message).collect(),
         calls: Vec::new(),
         answer: Some(answer.to_owned()),
+        delivered: true,
         kind: ReplyKind::Answer,
     }
 }

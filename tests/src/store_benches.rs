@@ -62,6 +62,11 @@ impl Bench for FakeBench {
             };
         });
     }
+
+    async fn damage_job(&self, conversation: &ConversationId, _damage: Damage) {
+        let key = (conversation.agent.clone(), self.hasher.life(conversation));
+        self.store.touch(|table| table.damaged_jobs.insert(key));
+    }
 }
 
 /// A table behind DynamoDB's protocol.
@@ -153,14 +158,42 @@ impl Bench for DynamoBench {
     }
 
     async fn damage(&self, conversation: &ConversationId, event: &MessageId, damage: Damage) {
+        let key = (conversation.key(), format!("event#{event}"));
+        let broken = ("sent_at", AttributeValue::S("at noon".to_owned()));
+        self.spoil(key, damage, broken).await;
+    }
+
+    async fn damage_job(&self, conversation: &ConversationId, damage: Damage) {
+        let (agent, life) = (&conversation.agent, self.hasher.life(conversation));
+        let key = (format!("{agent}#erasure#{life}"), "job".to_owned());
+        // Of this program's version again, after what a newer one left.
+        self.spoil(
+            key.clone(),
+            damage,
+            ("v", AttributeValue::N("1".to_owned())),
+        )
+        .await;
+        let nobody = ("erases", AttributeValue::S("nobody".to_owned()));
+        self.spoil(key, damage, nobody).await;
+    }
+}
+
+impl DynamoBench {
+    /// Gives an item a future version, or this value in one field.
+    async fn spoil(
+        &self,
+        (partition, item): (String, String),
+        damage: Damage,
+        broken: (&str, AttributeValue),
+    ) {
         let (field, value) = match damage {
             Damage::Future => ("v", AttributeValue::N("2".to_owned())),
-            Damage::Broken => ("sent_at", AttributeValue::S("at noon".to_owned())),
+            Damage::Broken => broken,
         };
         let update = self.client.update_item().table_name(&self.table);
         update
-            .key("conversation", AttributeValue::S(conversation.key()))
-            .key("item", AttributeValue::S(format!("event#{event}")))
+            .key("conversation", AttributeValue::S(partition))
+            .key("item", AttributeValue::S(item))
             .update_expression("SET #field = :value")
             .expression_attribute_names("#field", field)
             .expression_attribute_values(":value", value)

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod messages;
 pub mod outbox;
 pub mod scene;
+pub mod statuses;
 pub mod unrest;
 
 use async_trait::async_trait;
@@ -30,6 +31,8 @@ pub trait Bench: Send + Sync {
     async fn dump(&self) -> String;
     /// Damages a stored message.
     async fn damage(&self, conversation: &ConversationId, event: &MessageId, damage: Damage);
+    /// Damages the job of this person's erasure.
+    async fn damage_job(&self, conversation: &ConversationId, damage: Damage);
 }
 
 /// What an accident or a newer program leaves behind.
@@ -53,7 +56,10 @@ macro_rules! for_each_store_contract {
             identity::an_alias_that_names_the_given_ended_life_is_replaced,
             identity::a_creation_needs_every_tombstone_older_than_its_event,
             identity::an_ended_life_is_never_lived_again,
+            identity::a_life_whose_alias_is_anothers_by_now_is_not_lived_again_either,
             identity::an_added_alias_is_in_the_states_list_and_raises_its_version,
+            identity::a_contact_has_so_many_aliases_and_no_more,
+            identity::a_meeting_is_noted_once_and_so_many_of_them,
             identity::an_alias_is_not_added_to_a_contact_without_state,
             identity::an_alias_that_names_somebody_is_not_added,
             identity::an_alias_is_not_added_on_an_event_from_before_its_erasure,
@@ -103,11 +109,12 @@ macro_rules! for_each_store_contract {
             outbox::only_the_sender_moves_a_reply_on,
             outbox::a_settled_reply_leaves_the_outbox_for_the_history,
             outbox::a_refused_reply_is_ready_again_and_counts_it_once,
+            outbox::since_when_a_reply_is_refused_is_kept_until_something_else_keeps_it,
             outbox::an_unknown_reply_is_sent_or_ready_again_for_its_sender,
             outbox::an_unknown_reply_is_not_ready_again_while_another_run_works,
             outbox::an_unknown_reply_is_not_ready_again_after_a_later_one,
             outbox::a_ready_reply_is_withheld_only_by_who_holds_no_token,
-            outbox::a_status_moves_a_reply_that_may_have_been_sent,
+            statuses::a_status_moves_a_reply_that_may_have_been_sent,
             outbox::a_settlement_never_brings_back_a_reply,
             memory::memory_comes_in_layers_and_turns_in_order,
             memory::a_compaction_replaces_words_by_summary_and_facts,
@@ -119,10 +126,12 @@ macro_rules! for_each_store_contract {
             unrest::unrest_comes_oldest_first_and_no_more_than_asked_for,
             unrest::a_conversation_in_unrest_is_named_once,
             unrest::an_erasure_under_way_is_unrest,
+            unrest::an_erasure_that_cannot_be_read_keeps_nobody_else_waiting,
             erasure::an_erasure_needs_the_version_whose_aliases_it_read,
             erasure::an_alias_added_meanwhile_stops_an_erasure,
             erasure::a_begun_erasure_is_found_until_it_has_ended,
             erasure::a_repeated_beginning_is_done_and_changes_nothing,
+            erasure::an_erasure_of_any_number_of_aliases_ends_each_of_them,
             erasure::nothing_is_left_of_a_person_but_hashes,
             erasure::an_erasure_run_again_leaves_the_next_life_alone,
             erasure::every_ended_life_of_an_alias_is_remembered,

@@ -10,7 +10,10 @@ use crate::commands::Failure;
 pub async fn forget(url: &str, phone: &str, agent: Option<&str>) -> Result<String, Failure> {
     let address = address(url, &["people", phone, "forget"], agent)?;
     let answer = client::ask(client::client()?.post(address)).await?;
-    Ok(sentence(answer["forgotten"].as_u64().unwrap_or_default()))
+    let others = answer["others"].as_array().into_iter().flatten();
+    let others: Vec<&str> = others.filter_map(Value::as_str).collect();
+    let items = answer["forgotten"].as_u64().unwrap_or_default();
+    Ok(sentence(items, &others))
 }
 
 /// Asks it which agents know the person, and changes nothing. Yields a sentence.
@@ -34,12 +37,19 @@ fn address(url: &str, parts: &[&str], agent: Option<&str>) -> Result<reqwest::Ur
     Ok(address)
 }
 
-/// What was done, and what is outside.
-pub fn sentence(items: u64) -> String {
-    format!(
+/// What was done, what is outside, and whom it may have left: memories of other ids that once came in one message with
+/// this person's are nobody's to merge, and the operator's to forget too.
+pub fn sentence(items: u64, others: &[&str]) -> String {
+    let mut told = format!(
         "Forgotten: {items} items besides the state. What was already sent, the provider's and the model's own \
          copies and the phone's log are outside."
-    )
+    );
+    for other in others {
+        told.push_str("\nAnother memory came together with this one in a message and is still there: recado forget --phone ");
+        told.push_str(other);
+        told.push_str(" --yes");
+    }
+    told
 }
 
 /// What would be done, where these agents know the person.

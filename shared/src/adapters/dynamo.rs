@@ -9,6 +9,7 @@ mod fault;
 mod fields;
 mod identity;
 mod items;
+mod key_check;
 mod keys;
 mod live;
 mod memory;
@@ -28,13 +29,13 @@ use crate::domain::batch::Closure;
 use crate::domain::memory::Fold;
 use crate::domain::reply::Settlement;
 use crate::domain::{
-    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Hasher, Memory, MessageId, Reply,
-    ReplyId, RunId, State, Timestamp, ToolResult,
+    AgentId, Alias, Call, ContactId, ConversationId, DeliveryStatus, Event, Hasher, Memory,
+    MessageId, Reply, ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use crate::error::StoreError;
 use crate::ports::{
-    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Peek, Release, Store,
-    Swapped, Unrest, Written,
+    AliasAddition, Appended, Commit, Creation, Erasure, Known, NewCalls, Noted, Peek, Release,
+    Store, Swapped, Unrest, Written,
 };
 
 /// The table.
@@ -73,6 +74,14 @@ impl Store for DynamoStore {
 
     async fn add_alias(&self, addition: &AliasAddition) -> Result<Written, StoreError> {
         self.extend(addition).await
+    }
+
+    async fn note_meeting(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        self.meet(conversation, other).await
     }
 
     async fn append(
@@ -188,7 +197,7 @@ impl Store for DynamoStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         self.note_delivery(conversation, reply, status, now).await
     }
 

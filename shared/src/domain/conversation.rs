@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ids::{Alias, MessageId, ReplyId, RunId};
+use super::ids::{Alias, ContactId, MessageId, ReplyId, RunId};
 use super::time::Timestamp;
 
 /// One run's right to work on the conversation until a moment.
@@ -63,11 +63,20 @@ pub struct State {
     pub paused_until: Option<Timestamp>,
     /// Every alias that names this contact: what `forget` has to delete.
     pub aliases: Vec<Alias>,
+    /// Contacts of other memories that one of these aliases came together with in one message, at most [`State::MET_MAX`].
+    pub met: Vec<ContactId>,
     /// When the contact was created.
     pub created_at: Timestamp,
 }
 
 impl State {
+    /// A person has no more aliases: all of them are read, each with its tombstone, in one transaction of 100 items. One
+    /// that comes after is not remembered.
+    pub const ALIASES_MAX: usize = 50;
+
+    /// Enough to name them all to an operator; who meets more is no person.
+    pub const MET_MAX: usize = 10;
+
     /// The state of a contact that has just written for the first time.
     pub fn new(aliases: Vec<Alias>, created_at: Timestamp) -> Self {
         Self {
@@ -86,6 +95,7 @@ impl State {
             opt_out: None,
             paused_until: None,
             aliases,
+            met: Vec::new(),
             created_at,
         }
     }

@@ -118,6 +118,19 @@ text_id!(
     personal
 );
 
+impl ContactId {
+    /// The alias that the id was made of when the life began; it may be somebody else's by now. Nothing where it is of
+    /// another make.
+    pub fn named_after(&self) -> Option<Alias> {
+        let is_count = |count: &str| count.bytes().all(|b| b.is_ascii_digit());
+        let base = match self.0.rsplit_once('~') {
+            Some((base, count)) if is_count(count) => base,
+            _ => &self.0,
+        };
+        Alias::parse(base).ok()
+    }
+}
+
 text_id!(
     /// A phone as digits without `+`, exactly as the provider gave it.
     Phone,

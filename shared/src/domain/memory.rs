@@ -60,6 +60,8 @@ pub struct Exchange {
     pub calls: Vec<Call>,
     /// What we said; absent where only one side is left.
     pub answer: Option<String>,
+    /// False where the answer surely never reached the person: refused for good, or withheld.
+    pub delivered: bool,
     /// Why the reply was written.
     pub kind: ReplyKind,
 }

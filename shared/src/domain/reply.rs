@@ -70,6 +70,9 @@ pub struct Reply {
     pub token: Option<RunId>,
     /// How often a send was refused for now.
     pub refusals: u32,
+    /// When the first of the passing refusals came that have been going on since; absent where the last thing that kept it
+    /// waiting was none of the provider's (no connection, or what an operator had to mend).
+    pub refused_since: Option<Timestamp>,
     /// When it was committed.
     pub committed_at: Timestamp,
 }
@@ -97,7 +100,10 @@ pub enum Settlement {
     /// No one knows.
     Unknown,
     /// Surely not sent: it may be sent again.
-    Ready,
+    Ready {
+        /// Since when the provider has been refusing it for now; see [`Reply::refused_since`].
+        refused_since: Option<Timestamp>,
+    },
 }
 
 impl Settlement {
@@ -107,7 +113,7 @@ impl Settlement {
             Self::Sent { .. } => ReplyStatus::Sent,
             Self::Failed { .. } => ReplyStatus::Failed,
             Self::Unknown => ReplyStatus::Unknown,
-            Self::Ready => ReplyStatus::Ready,
+            Self::Ready { .. } => ReplyStatus::Ready,
         }
     }
 }

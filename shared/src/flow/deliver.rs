@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::insist::insist;
 use super::look;
 use super::process::Visit;
 use super::{FlowError, World};
@@ -77,7 +78,7 @@ async fn resolve(
             }
             Ok(false)
         }
-        LookUp::NotReceived => settle(world, visit, reply, token, &Settlement::Ready).await,
+        LookUp::NotReceived => settle(world, visit, reply, token, &unsent(reply)).await,
         LookUp::CannotTell => {
             if settle(world, visit, reply, token, &Settlement::Unknown).await? {
                 world.note(&visit.conversation, &Step::SendUnknown { reply: reply.id });
@@ -95,11 +96,7 @@ async fn send(
     run: RunId,
     reply: &Reply,
 ) -> Result<Option<Timestamp>, FlowError> {
-    let marked = world
-        .store
-        .mark_sending(&visit.conversation, reply, run, world.now())
-        .await?;
-    if marked == Written::Lost {
+    if !mark(world, visit, run, reply).await? {
         // Someone else moved it, or the person opted out after the commit: then it is withheld for good.
         let withheld = Settlement::Failed {
             code: "opted_out".to_owned(),
@@ -149,7 +146,10 @@ async fn send(
             code,
             verdict: Verdict::Mend,
         }) => {
-            settle(world, visit, reply, owner, &Settlement::Ready).await?;
+            let ready = Settlement::Ready {
+                refused_since: None,
+            };
+            settle(world, visit, reply, owner, &ready).await?;
             note_refused(world, visit, reply, &code, true);
             Ok(Some(world.now().plus(BACKOFF_MAX)))
         }
@@ -175,23 +175,51 @@ async fn refused_for_now(
 ) -> Result<Option<Timestamp>, FlowError> {
     let now = world.now();
     // Who cannot be reached at all is tried for as long as WhatsApp lets an answer through: nothing was sent meanwhile.
-    let patience = match code {
-        NOT_CONNECTED => WINDOW,
-        _ => agent.timing.give_up_after,
+    // Refusals are counted from the first of them: a reply that waited for a token or a network is as good as new.
+    let (since, patience, refused_since) = if code == NOT_CONNECTED {
+        (reply.committed_at, WINDOW, None)
+    } else {
+        let since = reply.refused_since.unwrap_or(now);
+        (since, agent.timing.give_up_after, Some(since))
     };
-    if now.since(reply.committed_at) >= patience {
+    if now.since(since) >= patience {
         fail(world, visit, run, reply, code).await?;
         return Ok(None);
     }
-    settle(world, visit, reply, Some(run), &Settlement::Ready).await?;
+    settle(
+        world,
+        visit,
+        reply,
+        Some(run),
+        &Settlement::Ready { refused_since },
+    )
+    .await?;
     note_refused(world, visit, reply, code, true);
     let chance = world.chance.fraction();
-    Ok(Some(retry::next_send_at(
-        reply.committed_at,
-        retry_after,
-        chance,
-        now,
-    )))
+    Ok(Some(retry::next_send_at(since, retry_after, chance, now)))
+}
+
+/// Takes the right to send. Yields whether it was given.
+async fn mark(world: &World, visit: &Visit, run: RunId, reply: &Reply) -> Result<bool, FlowError> {
+    let marked = world
+        .store
+        .mark_sending(&visit.conversation, reply, run, world.now())
+        .await;
+    match marked {
+        Ok(written) => Ok(written == Written::Done),
+        Err(error) => {
+            // It may be marked: then nobody could tell later that it was never sent.
+            let _ = settle(world, visit, reply, Some(run), &unsent(reply)).await;
+            Err(error.into())
+        }
+    }
+}
+
+/// Back to `ready`, as it was before.
+fn unsent(reply: &Reply) -> Settlement {
+    Settlement::Ready {
+        refused_since: reply.refused_since,
+    }
 }
 
 async fn fail(
@@ -223,7 +251,8 @@ async fn opted_out(world: &World, visit: &Visit) -> Result<bool, FlowError> {
     Ok(peek.state.is_some_and(|state| state.opt_out.is_some()))
 }
 
-/// Moves the reply on, if its token is still `token`. Yields whether it did.
+/// Moves the reply on, if its token is still `token`. Yields whether it did. What became of a send is known here only, so
+/// it is told again where the table does not take it: a reply left `sending` could only become `unknown`.
 async fn settle(
     world: &World,
     visit: &Visit,
@@ -232,9 +261,8 @@ async fn settle(
     settlement: &Settlement,
 ) -> Result<bool, FlowError> {
     let now = world.now();
-    let written = world
-        .store
-        .settle(&visit.conversation, reply.id, token, settlement, now)
-        .await?;
+    let (store, of) = (&world.store, &visit.conversation);
+    let settle = || store.settle(of, reply.id, token, settlement, now);
+    let written = insist(world, visit, settle).await?;
     Ok(written == Written::Done)
 }

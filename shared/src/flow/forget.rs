@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::look;
 use super::{FlowError, World};
-use crate::domain::{Alias, ConversationId, Step, Timestamp};
+use crate::domain::{Alias, ContactId, ConversationId, State, Step, Timestamp};
 use crate::ports::{Erasure, Written};
 
 /// No run lasts longer: function timeout, lease margin and a little.
@@ -18,7 +18,7 @@ pub const LONGEST_RUN: Duration = Duration::from_secs(150);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// What a `forget` did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forgotten {
     /// Nobody of this id is known.
     Nobody,
@@ -26,6 +26,9 @@ pub enum Forgotten {
     Gone {
         /// How many.
         items: u64,
+        /// Contacts of other memories that came together with this one in a message; they are still there unless somebody
+        /// forgot them. After a crash nobody knows them any more.
+        met: Vec<ContactId>,
     },
 }
 
@@ -39,7 +42,7 @@ pub async fn forget(world: &World, conversation: &ConversationId) -> Result<Forg
                 .erasure(&conversation.agent, conversation)
                 .await?
             {
-                Some(erasure) => erase(world, &erasure).await,
+                Some(erasure) => erase(world, &erasure, Vec::new()).await,
                 None => Ok(Forgotten::Nobody),
             };
         };
@@ -54,7 +57,7 @@ pub async fn forget(world: &World, conversation: &ConversationId) -> Result<Forg
         };
         // Lost means that the state moved (a new alias, say): its list of aliases is read again.
         if world.store.begin_erasure(&erasure, state.version).await? == Written::Done {
-            return erase(world, &erasure).await;
+            return erase(world, &erasure, state.met).await;
         }
     }
 }
@@ -66,13 +69,14 @@ async fn date(
     conversation: &ConversationId,
     aliases: &[Alias],
 ) -> Result<Timestamp, FlowError> {
-    let known = world.store.resolve(&conversation.agent, aliases).await?;
-    let earlier = known
-        .iter()
-        .filter_map(|known| known.ended.as_ref())
-        .map(|ended| ended.at)
-        .max();
-    Ok(world.now().max(earlier.unwrap_or_default()))
+    let mut date = world.now();
+    // A list of before there was a limit may be longer than one snapshot holds.
+    for some in aliases.chunks(State::ALIASES_MAX) {
+        let known = world.store.resolve(&conversation.agent, some).await?;
+        let ended = known.iter().filter_map(|known| known.ended.as_ref());
+        date = ended.map(|ended| ended.at).fold(date, Timestamp::max);
+    }
+    Ok(date)
 }
 
 /// Goes on with an erasure that was begun, and ends it once the longest run has passed.
@@ -84,7 +88,7 @@ pub async fn resume(world: &World, conversation: &ConversationId) -> Result<(), 
     else {
         return Ok(());
     };
-    erase(world, &erasure).await?;
+    erase(world, &erasure, Vec::new()).await?;
     if is_over(&erasure, world.now()) {
         world.store.end_erasure(&erasure).await?;
     }
@@ -95,13 +99,17 @@ fn is_over(erasure: &Erasure, now: Timestamp) -> bool {
     now.since(erasure.forgotten_at) >= LONGEST_RUN
 }
 
-async fn erase(world: &World, erasure: &Erasure) -> Result<Forgotten, FlowError> {
+async fn erase(
+    world: &World,
+    erasure: &Erasure,
+    met: Vec<ContactId>,
+) -> Result<Forgotten, FlowError> {
     let mut items = 0;
     loop {
         let gone = world.store.erase(erasure).await?;
         if gone == 0 {
             world.note(&erasure.conversation, &Step::Forgotten { items });
-            return Ok(Forgotten::Gone { items });
+            return Ok(Forgotten::Gone { items, met });
         }
         items += gone;
     }

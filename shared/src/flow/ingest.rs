@@ -17,7 +17,7 @@ use crate::domain::{
 };
 use crate::error::{StoreError, TicksError};
 use crate::policy::identity;
-use crate::ports::{Appended, Written};
+use crate::ports::{Appended, Noted};
 
 /// People of one body that are looked after side by side.
 const PEOPLE_AT_ONCE: usize = 8;
@@ -192,8 +192,11 @@ async fn status(world: &World, update: &StatusUpdate) -> Result<Outcome, Failure
                 world.clock.now(),
             )
             .await?;
-        if noted == Written::Done {
+        // A provider repeats itself: told once is enough.
+        if noted == Noted::Now {
             note_failure(world, &conversation, update);
+        }
+        if noted != Noted::Nothing {
             return Ok(Outcome::Noted);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::insist::insist;
 use super::process::Visit;
 use super::{FlowError, World};
 use crate::domain::{Lease, ReplyId, ReplyKind, RunId, State, Timestamp};
@@ -13,14 +14,6 @@ const LEASE_MARGIN: Duration = Duration::from_secs(2);
 
 /// The tick stays invisible this much longer than the invocation, so that it comes back after the lease.
 const VISIBILITY_MARGIN: Duration = Duration::from_secs(5);
-
-/// A lease that the table does not take back is offered again after each of these: what is not given back silences the
-/// person until it ends, unless their next tick comes to this very process.
-const RELEASE_PAUSES: [Duration; 3] = [
-    Duration::ZERO,
-    Duration::from_millis(500),
-    Duration::from_secs(2),
-];
 
 /// A run's right to the conversation.
 pub struct Claimed {
@@ -114,7 +107,8 @@ fn next_reply(world: &World, state: &State) -> ReplyId {
     ReplyId::from_parts(world.now().ms().max(after_last), world.chance.bits())
 }
 
-/// Gives the lease back. A run that lost it meanwhile has nothing to give back, which is fine.
+/// Gives the lease back: what is not given back silences the person until it ends, unless their next tick comes to this
+/// very process. A run that lost it meanwhile has nothing to give back, which is fine.
 pub async fn release(
     world: &World,
     visit: &Visit,
@@ -122,14 +116,8 @@ pub async fn release(
     how: Release,
 ) -> Result<(), FlowError> {
     debug_assert_eq!(how.run, claimed.run);
-    let mut released = world.store.release(&visit.conversation, &how).await;
-    for pause in RELEASE_PAUSES {
-        if released.is_ok() || visit.time_left(world.now()) <= pause {
-            break;
-        }
-        world.clock.sleep(pause).await;
-        released = world.store.release(&visit.conversation, &how).await;
-    }
+    let release = || world.store.release(&visit.conversation, &how);
+    let released = insist(world, visit, release).await;
     if released.is_err() {
         world.dead_runs.bury(claimed.run);
     }

@@ -228,6 +228,7 @@ async fn commit(
         status: ReplyStatus::Ready,
         token: None,
         refusals: 0,
+        refused_since: None,
         committed_at: now,
     };
     let opted_out: Option<OptOut> =

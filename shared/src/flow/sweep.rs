@@ -84,10 +84,14 @@ async fn resume_erasures(world: &World, unrest: &[Unrest], now: Timestamp, swept
         // A late write of a run that was under way is gone only after the longest run.
         if now.since(waiting.since) < LONGEST_RUN {
             swept.waiting += 1;
-        } else if forget::resume(world, &waiting.conversation).await.is_ok() {
-            swept.erasures += 1;
-        } else {
-            swept.failed += 1;
+            continue;
+        }
+        match forget::resume(world, &waiting.conversation).await {
+            Ok(()) => swept.erasures += 1,
+            Err(error) => {
+                log_failure(world, &waiting.conversation, &error);
+                swept.failed += 1;
+            }
         }
     }
 }
@@ -149,7 +153,8 @@ async fn wake(
 /// One conversation that cannot be helped keeps nobody else from being served.
 fn log_failure(world: &World, conversation: &ConversationId, error: &FlowError) {
     let hash = world.hasher.conversation(conversation);
-    tracing::warn!(conversation.hash = hash, %error, "a conversation could not be swept");
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    tracing::warn!(conversation.hash = hash, %error, cause, "a conversation could not be swept");
 }
 
 /// Frees a conversation of its lease. Yields whether there was one.

@@ -218,6 +218,7 @@ fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text:
         messages: said.collect(),
         calls: Vec::new(),
         answer: Some(text.to_owned()),
+        delivered: true,
         kind: ReplyKind::Answer,
     });
     let before = &task.claimed.state;

@@ -15,6 +15,7 @@ mod outgrown;
 use exchanges::Unit;
 pub use outgrown::outgrown;
 
+use super::prompt::language::Language;
 use super::prompt::memory_block;
 use super::tokens;
 use crate::domain::{Agent, Batch, Fact, Memory, ReplyId, State, Turn};
@@ -80,6 +81,7 @@ pub fn select(question: Question<'_>) -> Selected {
         &memory.exchanges,
         state.cut_point,
         agent.budget.history_tokens_max,
+        Language::of(agent),
     );
 
     let newest = newest::fitted(batch, allowance.max(newest::TOKENS_MIN));

@@ -45,7 +45,9 @@ pub fn decide(peek: &Peek, agent: &Agent, now: Timestamp) -> Decision {
         return if peek.pending.is_empty() {
             Decision::Ignore
         } else {
-            Decision::DeleteLate(ids(&peek.pending))
+            let mut late = ids(&peek.pending);
+            late.truncate(Batch::MAX);
+            Decision::DeleteLate(late)
         };
     };
     if let Some(lease) = state.lease.filter(|lease| lease.until > now) {

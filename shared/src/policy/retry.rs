@@ -33,16 +33,16 @@ pub fn not_past(until: Timestamp, give_up_at: Timestamp, now: Timestamp) -> Time
     until.min(give_up_at.max(now.plus(Duration::from_secs(1))))
 }
 
-/// The moment of the next try to send a reply that was committed at `committed_at`: half its age, so that tries
-/// thin out without a counter.
+/// The moment of the next try to send a reply that has waited since `since`: after half of that time, so that tries thin out
+/// without a counter.
 pub fn next_send_at(
-    committed_at: Timestamp,
+    since: Timestamp,
     retry_after: Option<Duration>,
     fraction: f64,
     now: Timestamp,
 ) -> Timestamp {
-    let half_age = now.since(committed_at) / 2;
-    let wait = half_age.clamp(Duration::from_secs(1), BACKOFF_MAX);
+    let half_of_it = now.since(since) / 2;
+    let wait = half_of_it.clamp(Duration::from_secs(1), BACKOFF_MAX);
     let jittered = wait.mul_f64(1.0 - fraction.clamp(0.0, 1.0) / 4.0);
     let asked = retry_after.unwrap_or_default().min(BACKOFF_MAX);
     now.plus(jittered.max(asked).max(Duration::from_secs(1)))
@@ -99,11 +99,11 @@ mod tests {
     }
 
     #[test]
-    fn sends_thin_out_with_the_age_of_the_reply() {
-        let committed = Timestamp::from_ms(1_000_000);
+    fn sends_thin_out_the_longer_a_reply_waits() {
+        let since = Timestamp::from_ms(1_000_000);
         let wait = |age| {
-            let now = committed.plus(Duration::from_secs(age));
-            next_send_at(committed, None, 0.0, now).since(now).as_secs()
+            let now = since.plus(Duration::from_secs(age));
+            next_send_at(since, None, 0.0, now).since(now).as_secs()
         };
         assert_eq!((wait(0), wait(20), wait(1_000)), (1, 10, 60));
     }

@@ -1,6 +1,6 @@
 //! Forgetting in the fake table.
 
-use recado::domain::ConversationId;
+use recado::domain::{ConversationId, Timestamp};
 use recado::ports::{Erasure, Written};
 
 use super::Table;
@@ -27,6 +27,16 @@ impl Table {
             tombstone.forgotten_at = erasure.forgotten_at;
             tombstone.lives.insert(life.clone());
         }
+        let once_ours = conversation.contact.named_after();
+        let once_ours = once_ours.filter(|alias| !erasure.aliases.contains(alias));
+        if let Some(alias) = once_ours.filter(|_| self.guards.life_under_its_first_alias) {
+            let key = (agent.clone(), self.hasher.alias(agent, &alias));
+            let tombstone = self.tombstones.entry(key).or_insert_with(|| Tombstone {
+                forgotten_at: Timestamp::default(),
+                lives: std::collections::BTreeSet::new(),
+            });
+            tombstone.lives.insert(life.clone());
+        }
         self.jobs.insert((agent.clone(), life), erasure.clone());
         self.person(conversation).state = None;
         Written::Done
@@ -35,6 +45,19 @@ impl Table {
     pub(super) fn erasure(&self, conversation: &ConversationId) -> Option<Erasure> {
         let key = (conversation.agent.clone(), self.hasher.life(conversation));
         self.jobs.get(&key).cloned()
+    }
+
+    /// Whether this person's erasure is under way and its job cannot be read.
+    pub(super) fn job_is_damaged(&self, conversation: &ConversationId) -> bool {
+        let key = (conversation.agent.clone(), self.hasher.life(conversation));
+        self.damaged_jobs.contains(&key)
+    }
+
+    /// Erasures under way whose jobs can be read.
+    pub(super) fn readable_jobs(&self) -> impl Iterator<Item = &Erasure> {
+        let jobs = self.jobs.iter();
+        let readable = jobs.filter(|(key, _)| !self.damaged_jobs.contains(*key));
+        readable.map(|(_, job)| job)
     }
 
     pub(super) fn erase(&mut self, erasure: &Erasure) -> u64 {

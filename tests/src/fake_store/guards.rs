@@ -80,8 +80,12 @@ guards! {
     alias_is_free,
     /// A new alias is added to the state's list and raises its version.
     alias_list_in_state,
+    /// A new alias tests that the list has room.
+    aliases_are_few,
     /// The beginning of an erasure tests the version whose alias list it read.
     erasure_by_version,
+    /// The beginning of an erasure notes the ended life under the alias its contact id was made of.
+    life_under_its_first_alias,
     /// An erasure deletes only aliases that still name the ended life.
     aliases_of_ended_life_only,
     /// Late messages are deleted only where there is no state.

@@ -58,6 +58,12 @@ impl Table {
         {
             return Written::Lost;
         }
+        let listed = self
+            .state(conversation)
+            .map_or(0, |state| state.aliases.len());
+        if self.guards.aliases_are_few && listed >= State::ALIASES_MAX {
+            return Written::Lost;
+        }
         self.name(conversation, alias);
         if self.guards.alias_list_in_state {
             let state = &mut self.person(conversation).state;
@@ -65,6 +71,24 @@ impl Table {
             state.aliases.push(alias.clone());
             state.version += 1;
         }
+        Written::Done
+    }
+
+    pub(super) fn note_meeting(
+        &mut self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Written {
+        if self.guards.exists_on_updates && self.state(conversation).is_none() {
+            return Written::Lost;
+        }
+        let state = &mut self.person(conversation).state;
+        let state = state.get_or_insert_with(|| State::new(Vec::new(), Timestamp::default()));
+        if state.met.contains(other) || state.met.len() >= State::MET_MAX {
+            return Written::Lost;
+        }
+        state.met.push(other.clone());
+        state.version += 1;
         Written::Done
     }
 

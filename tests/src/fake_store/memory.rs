@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use recado::domain::memory::Fold;
 use recado::domain::{
-    ConversationId, Exchange, Memory, PastMessage, ReplyId, ReplyKind, Timestamp,
+    ConversationId, Exchange, Memory, PastMessage, ReplyId, ReplyKind, ReplyStatus, Timestamp,
 };
 use recado::error::StoreError;
 use recado::ports::{Unrest, Written};
@@ -106,7 +106,7 @@ impl Table {
                     erasure: false,
                 })
             })
-            .chain(self.jobs.values().map(|job| Unrest {
+            .chain(self.readable_jobs().map(|job| Unrest {
                 conversation: job.conversation.clone(),
                 since: job.forgotten_at,
                 erasure: true,
@@ -130,6 +130,7 @@ fn exchanges(person: &Person) -> Result<Vec<Exchange>, StoreError> {
         messages: Vec::new(),
         calls: Vec::new(),
         answer: None,
+        delivered: true,
         kind: ReplyKind::Answer,
     };
     let mut answered: Vec<_> = person
@@ -154,6 +155,7 @@ fn exchanges(person: &Person) -> Result<Vec<Exchange>, StoreError> {
         if reply.status.is_at_rest() {
             let turn = turns.entry(reply.id).or_insert_with(|| empty(reply.id));
             turn.answer = Some(reply.text.clone());
+            turn.delivered = reply.status != ReplyStatus::Failed;
             turn.kind = reply.kind;
         }
     }

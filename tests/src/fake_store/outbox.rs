@@ -5,7 +5,7 @@ use recado::domain::{
     Address, BusinessNumber, ConversationId, DeliveryStatus, Phone, Reply, ReplyId, ReplyKind,
     ReplyStatus, RunId, Timestamp,
 };
-use recado::ports::Written;
+use recado::ports::{Noted, Written};
 
 use super::Table;
 use super::table::StoredReply;
@@ -73,7 +73,9 @@ impl Table {
             (ReplyStatus::Sending, _, Some(_))
             | (ReplyStatus::Unknown, Settlement::Sent { .. }, Some(_))
             | (ReplyStatus::Ready, Settlement::Failed { .. }, None) => mine,
-            (ReplyStatus::Unknown, Settlement::Ready, Some(_)) => mine && alone && undisturbed,
+            (ReplyStatus::Unknown, Settlement::Ready { .. }, Some(_)) => {
+                mine && alone && undisturbed
+            }
             _ => false,
         };
         if !allowed {
@@ -89,9 +91,9 @@ impl Table {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Written {
+    ) -> Noted {
         let Some(stored) = self.reply(conversation, reply, now) else {
-            return Written::Lost;
+            return Noted::Nothing;
         };
         let settlement = match status {
             DeliveryStatus::Sent => Settlement::Sent { provider_id: None },
@@ -99,15 +101,15 @@ impl Table {
         };
         let (from, to) = (stored.reply.status, settlement.status());
         if from == to {
-            return Written::Done;
+            return Noted::Already;
         }
         let told = matches!(from, ReplyStatus::Sending | ReplyStatus::Unknown)
             || (from == ReplyStatus::Sent && to == ReplyStatus::Failed);
         if !told {
-            return Written::Lost;
+            return Noted::Nothing;
         }
         apply(stored, &settlement, None, now);
-        Written::Done
+        Noted::Now
     }
 
     /// The reply; without `exists_on_updates` an update brings back a shell of one that is gone.
@@ -137,6 +139,7 @@ fn shell(id: ReplyId, now: Timestamp) -> StoredReply {
             status: ReplyStatus::Ready,
             token: None,
             refusals: 0,
+            refused_since: None,
             committed_at: now,
         },
         epoch: 0,
@@ -150,7 +153,7 @@ fn shell(id: ReplyId, now: Timestamp) -> StoredReply {
 fn was_settled(stored: &StoredReply, token: Option<RunId>, settlement: &Settlement) -> bool {
     stored.reply.status == settlement.status()
         && match settlement {
-            Settlement::Ready => token.is_some() && stored.given_back_by == token,
+            Settlement::Ready { .. } => token.is_some() && stored.given_back_by == token,
             _ => stored.reply.token == token,
         }
 }
@@ -166,8 +169,9 @@ fn apply(stored: &mut StoredReply, settlement: &Settlement, token: Option<RunId>
         }
         Settlement::Failed { code } => stored.failure = Some(code.clone()),
         Settlement::Unknown => {}
-        Settlement::Ready => {
+        Settlement::Ready { refused_since } => {
             stored.reply.token = None;
+            stored.reply.refused_since = *refused_since;
             stored.reply.refusals += 1;
             stored.given_back_by = token;
         }

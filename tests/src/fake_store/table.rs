@@ -116,6 +116,8 @@ pub struct Table {
     pub tombstones: BTreeMap<(AgentId, String), Tombstone>,
     /// Erasures under way, by agent and keyed hash of the life.
     pub jobs: BTreeMap<(AgentId, String), Erasure>,
+    /// Those of them that cannot be read.
+    pub damaged_jobs: BTreeSet<(AgentId, String)>,
     pub(super) hasher: Arc<Hasher>,
 }
 
@@ -127,6 +129,7 @@ impl Table {
             aliases: BTreeMap::new(),
             tombstones: BTreeMap::new(),
             jobs: BTreeMap::new(),
+            damaged_jobs: BTreeSet::new(),
             hasher,
         }
     }
@@ -196,8 +199,10 @@ impl Person {
         for (id, stored) in &self.replies {
             let Reply { text, .. } = &stored.reply;
             let (at, refusals) = (stored.since, stored.reply.refusals);
+            let refused_since = stored.reply.refused_since;
             write!(to, "{key} reply#{id} {:?} since {at}", stored.reply.status)?;
             write!(to, " token {:?} refusals {refusals}", stored.reply.token)?;
+            write!(to, " refused since {refused_since:?}")?;
             let outcome = (&stored.provider_id, &stored.failure);
             writeln!(to, " outcome {outcome:?}: {text:?}")?;
         }

@@ -10,13 +10,13 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{
-    AgentId, Alias, Call, ConversationId, DeliveryStatus, Event, Memory, MessageId, Reply, ReplyId,
-    RunId, State, Timestamp, ToolResult,
+    AgentId, Alias, Call, ContactId, ConversationId, DeliveryStatus, Event, Memory, MessageId,
+    Reply, ReplyId, RunId, State, Timestamp, ToolResult,
 };
 use recado::error::StoreError;
 use recado::ports::{
-    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, NewCalls, Peek, Release,
-    Store, Swapped, Unrest, Written,
+    AliasAddition, Appended, Clock as _, Commit, Creation, Erasure, Known, NewCalls, Noted, Peek,
+    Release, Store, Swapped, Unrest, Written,
 };
 
 use super::clocks::SimClock;
@@ -27,6 +27,7 @@ use super::switches::Switches;
 use crate::fake_store::FakeStore;
 
 pub use self::request::BetweenReads;
+use self::request::number;
 
 /// See the module.
 pub struct SimStore {
@@ -43,24 +44,6 @@ impl SimStore {
             table,
             switches,
         }
-    }
-
-    fn stored(&self, of: &ConversationId, id: &MessageId) -> Option<Event> {
-        self.table
-            .touch(|table| table.people.get(of)?.events.get(id)?.event.clone())
-    }
-
-    fn state(&self, of: &ConversationId) -> Option<State> {
-        self.table
-            .touch(|table| table.people.get(of)?.state.clone())
-    }
-}
-
-/// A number for the trace.
-fn number(written: Written) -> u64 {
-    match written {
-        Written::Done => 10,
-        Written::Lost => 11,
     }
 }
 
@@ -102,6 +85,20 @@ impl Store for SimStore {
             number(*written)
         };
         self.request("add_alias", Some(of), true, apply, see).await
+    }
+
+    async fn note_meeting(
+        &self,
+        of: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        let apply = self.table.note_meeting(of, other);
+        let see = |written: &Written| {
+            self.told(of, || format!("meeting: {written:?}"));
+            number(*written)
+        };
+        self.request("note_meeting", Some(of), true, apply, see)
+            .await
     }
 
     async fn append(&self, of: &ConversationId, event: &Event) -> Result<Appended, StoreError> {
@@ -309,11 +306,11 @@ impl Store for SimStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         let apply = self.table.note_status(of, reply, status, now);
-        let see = |written: &Written| {
-            self.told(of, || format!("status {reply} {status:?}: {written:?}"));
-            number(*written)
+        let see = |noted: &Noted| {
+            self.told(of, || format!("status {reply} {status:?}: {noted:?}"));
+            u64::from(*noted != Noted::Nothing)
         };
         self.request("note_status", Some(of), true, apply, see)
             .await

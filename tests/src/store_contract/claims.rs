@@ -122,6 +122,7 @@ pub async fn whatever_a_state_holds_reads_back(bench: &dyn Bench) {
         opt_out: Some(OptOut { sent_at: at(4) }),
         paused_until: Some(at(6)),
         aliases: vec![phone(1)],
+        met: vec![super::scene::contact("other")],
         created_at: at(0),
     };
     let swap = bench.store().swap_state(&scene.conversation, 1, &full);

@@ -4,7 +4,7 @@ use recado::domain::batch::Closure;
 use recado::domain::memory::Fold;
 use recado::domain::reply::Settlement;
 use recado::domain::{ClosedReason, DeliveryStatus, Fact, Summary};
-use recado::ports::{AliasAddition, Creation, Release, Written};
+use recado::ports::{AliasAddition, Creation, Noted, Release, Written};
 
 use super::Bench;
 use super::scene::{
@@ -118,6 +118,27 @@ pub async fn a_repeated_beginning_is_done_and_changes_nothing(bench: &dyn Bench)
     scene.is_unchanged(&before, "a repeat").await;
 }
 
+pub async fn an_erasure_of_any_number_of_aliases_ends_each_of_them(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let many: Vec<_> = (1..=230).map(phone).collect();
+    scene.change(|state| state.aliases.clone_from(&many)).await;
+    let erasure = scene.forget(20).await;
+    assert_eq!(erasure.aliases, many);
+    let life = bench.hasher().life(&scene.conversation);
+    for some in many.chunks(50) {
+        for known in bench
+            .store()
+            .resolve(&agent(), some)
+            .await
+            .expect("resolve")
+        {
+            assert_eq!(known.contact, None);
+            let ended = known.ended.expect("a tombstone");
+            assert_eq!((ended.at, ended.lives), (at(20), vec![life.clone()]));
+        }
+    }
+}
+
 pub async fn nothing_is_left_of_a_person_but_hashes(bench: &dyn Bench) {
     let other = Scene::of(bench, 2);
     let creation = creation(&phone_text(2), &[phone(2)], 0);
@@ -228,7 +249,7 @@ pub async fn no_update_brings_back_what_was_erased(bench: &dyn Bench) {
     assert_eq!(scene.sending(&reply, 2).await, Written::Lost);
     let status = DeliveryStatus::Sent;
     let noted = store.note_status(conversation, reply.id, &status, at(210));
-    assert_eq!(noted.await.expect("note"), Written::Lost);
+    assert_eq!(noted.await.expect("note"), Noted::Nothing);
     for from in [None, Some(1)] {
         let folded = store.fold(conversation, &compaction(from), at(210)).await;
         assert_eq!(folded.expect("fold"), Written::Lost);

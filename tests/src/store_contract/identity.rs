@@ -1,6 +1,6 @@
 //! Contracts of aliases, tombstones and the creation of contacts.
 
-use recado::domain::Known;
+use recado::domain::{Known, State};
 use recado::ports::{AliasAddition, Creation, Written};
 
 use super::Bench;
@@ -135,6 +135,38 @@ pub async fn an_ended_life_is_never_lived_again(bench: &dyn Bench) {
     assert_eq!(create(bench, &next).await, Written::Done);
 }
 
+pub async fn a_life_whose_alias_is_anothers_by_now_is_not_lived_again_either(bench: &dyn Bench) {
+    // The number was given to somebody else, and the BSUID stayed; the contact id is still made of the number.
+    let second = format!("{}~2", phone_text(1));
+    let moved = creation(&second, &[bsuid(1)], 0);
+    assert_eq!(create(bench, &moved).await, Written::Done);
+    let owner = creation(&format!("{}~3", phone_text(1)), &[phone(1)], 5);
+    assert_eq!(create(bench, &owner).await, Written::Done);
+    let scene = Scene {
+        bench,
+        conversation: conversation(&second),
+    };
+    scene.forget(20).await;
+    let known = resolve(bench, phone(1)).await;
+    assert_eq!(
+        known.contact,
+        Some(contact(&format!("{}~3", phone_text(1))))
+    );
+    let ended = known.ended.expect("a tombstone");
+    assert_eq!(ended.lives, [bench.hasher().life(&scene.conversation)]);
+    assert!(ended.at < at(0), "the owner's messages are not late");
+    // The owner goes too; a message from before the first erasure would still find nobody of this id.
+    let owner = Scene {
+        bench,
+        conversation: owner.conversation,
+    };
+    owner.forget(30).await;
+    let ended = resolve(bench, phone(1)).await.ended.expect("a tombstone");
+    assert_eq!((ended.at, ended.lives.len()), (at(30), 2));
+    let again = creation(&second, &[phone(1)], 40);
+    assert_eq!(create(bench, &again).await, Written::Lost);
+}
+
 pub async fn an_added_alias_is_in_the_states_list_and_raises_its_version(bench: &dyn Bench) {
     let scene = Scene::new(bench).await;
     assert_eq!(add(bench, &addition(2, 5)).await, Written::Done);
@@ -146,6 +178,54 @@ pub async fn an_added_alias_is_in_the_states_list_and_raises_its_version(bench: 
     let before = bench.dump().await;
     assert_eq!(add(bench, &addition(2, 5)).await, Written::Lost);
     scene.is_unchanged(&before, "added twice").await;
+}
+
+pub async fn a_contact_has_so_many_aliases_and_no_more(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let most = u32::try_from(State::ALIASES_MAX).expect("a small number");
+    for n in 2..most {
+        assert_eq!(add(bench, &addition(n, 5)).await, Written::Done, "{n}");
+    }
+    assert_eq!(scene.state().await.aliases.len(), State::ALIASES_MAX);
+    let before = bench.dump().await;
+    let last = addition(most, 5);
+    assert_eq!(add(bench, &last).await, Written::Lost);
+    scene.is_unchanged(&before, "one too many").await;
+    let aliases = scene.state().await.aliases;
+    let known = bench.store().resolve(&agent(), &aliases).await;
+    assert_eq!(known.expect("one snapshot").len(), State::ALIASES_MAX);
+}
+
+pub async fn a_meeting_is_noted_once_and_so_many_of_them(bench: &dyn Bench) {
+    let nobody = Scene::of(bench, 2);
+    let meet = async |scene: &Scene<'_>, n: usize| {
+        let other = contact(&format!("other {n}"));
+        let noted = bench
+            .store()
+            .note_meeting(&scene.conversation, &other)
+            .await;
+        noted.expect("note")
+    };
+    let before = bench.dump().await;
+    assert_eq!(meet(&nobody, 1).await, Written::Lost);
+    nobody.is_unchanged(&before, "nobody's meeting").await;
+    let scene = Scene::new(bench).await;
+    for n in 0..State::MET_MAX {
+        assert_eq!(meet(&scene, n).await, Written::Done, "{n}");
+    }
+    let state = scene.state().await;
+    assert_eq!(state.version, 1 + State::MET_MAX as u64);
+    assert_eq!(
+        (state.met.len(), &state.met[1]),
+        (State::MET_MAX, &contact("other 1"))
+    );
+    let before = bench.dump().await;
+    for n in [1, State::MET_MAX] {
+        assert_eq!(meet(&scene, n).await, Written::Lost, "{n}");
+        scene.is_unchanged(&before, "noted, or one too many").await;
+    }
+    scene.change(|state| state.met.clear()).await;
+    assert_eq!(meet(&scene, 3).await, Written::Done);
 }
 
 pub async fn an_alias_is_not_added_to_a_contact_without_state(bench: &dyn Bench) {

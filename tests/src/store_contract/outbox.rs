@@ -2,24 +2,24 @@
 
 use recado::domain::reply::Settlement;
 use recado::domain::{DeliveryStatus, OptOut, Reply, ReplyKind, ReplyStatus, RunId};
-use recado::ports::{Commit, Written};
+use recado::ports::{Commit, Noted, Written};
 
 use super::Bench;
-use super::scene::{Scene, at, reply_id, run_id};
+use super::scene::{Scene, at, run_id};
 
-fn sent() -> Settlement {
+pub(super) fn sent() -> Settlement {
     Settlement::Sent {
         provider_id: Some("wamid.out".to_owned()),
     }
 }
 
-fn failed() -> Settlement {
+pub(super) fn failed() -> Settlement {
     Settlement::Failed {
         code: "131047".to_owned(),
     }
 }
 
-async fn settle(
+pub(super) async fn settle(
     scene: &Scene<'_>,
     reply: &Reply,
     token: Option<RunId>,
@@ -102,7 +102,14 @@ pub async fn only_the_sender_moves_a_reply_on(bench: &dyn Bench) {
     assert_eq!(scene.sending(&reply, 1).await, Written::Done);
     let before = bench.dump().await;
     for token in [Some(run_id(2)), None] {
-        for settlement in [sent(), failed(), Settlement::Unknown, Settlement::Ready] {
+        for settlement in [
+            sent(),
+            failed(),
+            Settlement::Unknown,
+            Settlement::Ready {
+                refused_since: None,
+            },
+        ] {
             let settled = settle(&scene, &reply, token, &settlement).await;
             assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
             scene.is_unchanged(&before, "not the sender").await;
@@ -112,7 +119,13 @@ pub async fn only_the_sender_moves_a_reply_on(bench: &dyn Bench) {
     assert_eq!(unknown, Written::Done);
     let before = bench.dump().await;
     for token in [Some(run_id(2)), None] {
-        for settlement in [sent(), failed(), Settlement::Ready] {
+        for settlement in [
+            sent(),
+            failed(),
+            Settlement::Ready {
+                refused_since: None,
+            },
+        ] {
             let settled = settle(&scene, &reply, token, &settlement).await;
             assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
             scene.is_unchanged(&before, "not the sender").await;
@@ -144,19 +157,56 @@ pub async fn a_settled_reply_leaves_the_outbox_for_the_history(bench: &dyn Bench
         assert_eq!(scene.peek().await.outbox, []);
         assert_eq!(scene.unrest().await, []);
         let memory = bench.store().load(&scene.conversation).await.expect("load");
-        let answer = memory.exchanges.last().and_then(|turn| turn.answer.clone());
-        assert_eq!(answer, Some(reply.text), "{settlement:?}");
+        let turn = memory.exchanges.last().expect("a turn");
+        assert_eq!(turn.answer, Some(reply.text), "{settlement:?}");
+        assert_eq!(turn.delivered, settlement != failed(), "{settlement:?}");
     }
     let dump = bench.dump().await;
     assert!(dump.contains("wamid.out") && dump.contains("131047"));
 }
 
+pub async fn since_when_a_reply_is_refused_is_kept_until_something_else_keeps_it(
+    bench: &dyn Bench,
+) {
+    let since = |refused_since| Settlement::Ready { refused_since };
+    let (scene, reply) = left(bench, Some(since(Some(at(125))))).await;
+    assert_eq!(scene.leaving().await.refused_since, Some(at(125)));
+    for (token, refused_since) in [(2, Some(at(125))), (3, None), (4, Some(at(140)))] {
+        assert_eq!(scene.sending(&reply, token).await, Written::Done);
+        let settled = settle(&scene, &reply, Some(run_id(token)), &since(refused_since)).await;
+        assert_eq!(settled, Written::Done);
+        assert_eq!(scene.leaving().await.refused_since, refused_since);
+    }
+}
+
 pub async fn a_refused_reply_is_ready_again_and_counts_it_once(bench: &dyn Bench) {
-    let (scene, reply) = left(bench, Some(Settlement::Ready)).await;
+    let (scene, reply) = left(
+        bench,
+        Some(Settlement::Ready {
+            refused_since: None,
+        }),
+    )
+    .await;
     let before = bench.dump().await;
-    let again = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    let again = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(again, Written::Done, "a repeat");
-    let other = settle(&scene, &reply, Some(run_id(2)), &Settlement::Ready).await;
+    let other = settle(
+        &scene,
+        &reply,
+        Some(run_id(2)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(other, Written::Lost, "not the one who gave it back");
     scene.is_unchanged(&before, "a repeat").await;
     let ready = scene.leaving().await;
@@ -164,7 +214,15 @@ pub async fn a_refused_reply_is_ready_again_and_counts_it_once(bench: &dyn Bench
     assert_eq!(ready.refusals, 1);
     assert_eq!(scene.sending(&reply, 2).await, Written::Done);
     let before = bench.dump().await;
-    let late = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    let late = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(late, Written::Lost, "it is another's by now");
     scene.is_unchanged(&before, "a late retry").await;
 }
@@ -175,7 +233,15 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
     let refused = settle(&scene, &reply, Some(run_id(1)), &failed()).await;
     assert_eq!(refused, Written::Lost);
     scene.is_unchanged(&before, "unknown to failed").await;
-    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    let ready = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(ready, Written::Done);
     assert_eq!(scene.leaving().await.status, ReplyStatus::Ready);
     assert_eq!(scene.unrest().await.len(), 1);
@@ -186,7 +252,13 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
     }
     assert_eq!(scene.peek().await.outbox, []);
     let before = bench.dump().await;
-    for settlement in [failed(), Settlement::Unknown, Settlement::Ready] {
+    for settlement in [
+        failed(),
+        Settlement::Unknown,
+        Settlement::Ready {
+            refused_since: None,
+        },
+    ] {
         let settled = settle(&scene, &reply, Some(run_id(2)), &settlement).await;
         assert_eq!(settled, Written::Lost, "sent to {settlement:?}");
         scene.is_unchanged(&before, "a sent reply").await;
@@ -197,7 +269,15 @@ pub async fn an_unknown_reply_is_not_ready_again_while_another_run_works(bench: 
     let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
     scene.claim(2).await;
     let before = bench.dump().await;
-    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    let ready = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(ready, Written::Lost);
     scene
         .is_unchanged(&before, "another run may write a later one")
@@ -210,12 +290,28 @@ pub async fn an_unknown_reply_is_not_ready_again_after_a_later_one(bench: &dyn B
     // Nobody works on it any more: what stands in the way is the later reply alone.
     scene.change(|state| state.lease = None).await;
     let before = bench.dump().await;
-    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    let ready = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(ready, Written::Lost);
     scene.is_unchanged(&before, "an old reply").await;
     scene.begin(140).await;
     let before = bench.dump().await;
-    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    let ready = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
     assert_eq!(ready, Written::Lost);
     scene.is_unchanged(&before, "a reply to nobody").await;
 }
@@ -229,7 +325,12 @@ pub async fn a_ready_reply_is_withheld_only_by_who_holds_no_token(bench: &dyn Be
         (Some(run_id(1)), Settlement::Unknown),
         (None, sent()),
         (None, Settlement::Unknown),
-        (None, Settlement::Ready),
+        (
+            None,
+            Settlement::Ready {
+                refused_since: None,
+            },
+        ),
     ] {
         let settled = settle(&scene, &reply, token, &settlement).await;
         assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
@@ -242,70 +343,20 @@ pub async fn a_ready_reply_is_withheld_only_by_who_holds_no_token(bench: &dyn Be
     assert_eq!(scene.unrest().await, []);
 }
 
-pub async fn a_status_moves_a_reply_that_may_have_been_sent(bench: &dyn Bench) {
-    let delivered = DeliveryStatus::Sent;
-    let refused = DeliveryStatus::Failed("131026".to_owned());
-    let (done, lost) = (Written::Done, Written::Lost);
-    let scene = Scene::new(bench).await;
-    let note = async |n, status: &DeliveryStatus| {
-        let store = scene.store();
-        let noted = store.note_status(&scene.conversation, reply_id(n), status, at(140));
-        noted.await.expect("note")
-    };
-    assert_eq!(note(99, &delivered).await, lost, "there is no such reply");
-    for (n, label, settlement, statuses) in [
-        (1, "ready", None, [(&delivered, lost), (&refused, lost)]),
-        (2, "sending", None, [(&delivered, done), (&delivered, done)]),
-        (3, "sending", None, [(&refused, done), (&delivered, lost)]),
-        (
-            4,
-            "sent",
-            Some(sent()),
-            [(&delivered, done), (&refused, done)],
-        ),
-        (
-            5,
-            "failed",
-            Some(failed()),
-            [(&delivered, lost), (&refused, done)],
-        ),
-        (
-            6,
-            "unknown",
-            Some(Settlement::Unknown),
-            [(&delivered, done), (&refused, done)],
-        ),
-        (
-            7,
-            "unknown",
-            Some(Settlement::Unknown),
-            [(&refused, done), (&delivered, lost)],
-        ),
-    ] {
-        let reply = scene.answered(n, &[&format!("m{n}")]).await;
-        if label != "ready" {
-            assert_eq!(scene.sending(&reply, n).await, done, "{n}");
-        }
-        if let Some(settlement) = settlement {
-            let settled = settle(&scene, &reply, Some(run_id(n)), &settlement).await;
-            assert_eq!(settled, done, "{n}");
-        }
-        for (status, written) in statuses {
-            assert_eq!(note(n, status).await, written, "{n}: {label}, {status:?}");
-        }
-        let outbox = scene.peek().await.outbox;
-        let leaving = outbox.iter().any(|reply| reply.id == reply_id(n));
-        assert_eq!(leaving, label == "ready", "{n}: {label}");
-    }
-}
-
 pub async fn a_settlement_never_brings_back_a_reply(bench: &dyn Bench) {
     let (scene, reply) = left(bench, None).await;
     assert_eq!(scene.sending(&reply, 1).await, Written::Done);
     scene.forget(130).await;
     let before = bench.dump().await;
     for token in [Some(run_id(1)), None] {
-        for settlement in [sent(), failed(), Settlement::Unknown, Settlement::Ready] {
+        for settlement in [
+            sent(),
+            failed(),
+            Settlement::Unknown,
+            Settlement::Ready {
+                refused_since: None,
+            },
+        ] {
             let settled = settle(&scene, &reply, token, &settlement).await;
             assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
         }
@@ -313,7 +364,7 @@ pub async fn a_settlement_never_brings_back_a_reply(bench: &dyn Bench) {
     for status in [DeliveryStatus::Sent, DeliveryStatus::Failed("1".to_owned())] {
         let store = scene.store();
         let noted = store.note_status(&scene.conversation, reply.id, &status, at(140));
-        assert_eq!(noted.await.expect("note"), Written::Lost);
+        assert_eq!(noted.await.expect("note"), Noted::Nothing);
     }
     let again = Commit {
         answered: Vec::new(),

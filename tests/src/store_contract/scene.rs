@@ -91,6 +91,7 @@ pub fn reply(n: u64) -> Reply {
         status: ReplyStatus::Ready,
         token: None,
         refusals: 0,
+        refused_since: None,
         committed_at: at(100 + n),
     }
 }

@@ -4,8 +4,8 @@ use recado::domain::Timestamp;
 use recado::domain::reply::Settlement;
 use recado::ports::{Unrest, Written};
 
-use super::Bench;
 use super::scene::{Scene, at, event, run_id};
+use super::{Bench, Damage};
 
 fn waiting(scene: &Scene<'_>, since: Timestamp) -> Unrest {
     Unrest {
@@ -36,7 +36,14 @@ pub async fn unrest_follows_a_message_until_its_reply_is_at_rest(bench: &dyn Ben
     };
     assert_eq!(settle(Settlement::Unknown).await, [], "unknown");
     let again = [waiting(&scene, at(130))];
-    assert_eq!(settle(Settlement::Ready).await, again, "ready again");
+    assert_eq!(
+        settle(Settlement::Ready {
+            refused_since: None
+        })
+        .await,
+        again,
+        "ready again"
+    );
     assert_eq!(scene.sending(&reply, 1).await, Written::Done);
     assert_eq!(settle(Settlement::Sent { provider_id: None }).await, []);
 }
@@ -83,4 +90,19 @@ pub async fn an_erasure_under_way_is_unrest(bench: &dyn Bench) {
     assert_eq!(scene.unrest().await, [job]);
     bench.store().end_erasure(&erasure).await.expect("end");
     assert_eq!(scene.unrest().await, []);
+}
+
+pub async fn an_erasure_that_cannot_be_read_keeps_nobody_else_waiting(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    scene.begin(20).await;
+    let other = Scene::of(bench, 2);
+    other.append(&event("m1", 30)).await;
+    for damage in [Damage::Future, Damage::Broken] {
+        bench.damage_job(&scene.conversation, damage).await;
+        assert_eq!(scene.unrest().await, [waiting(&other, at(31))]);
+        let found = bench
+            .store()
+            .erasure(&scene.conversation.agent, &scene.conversation);
+        assert!(found.await.is_err(), "{damage:?}");
+    }
 }

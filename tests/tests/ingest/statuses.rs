@@ -23,6 +23,7 @@ async fn here() -> Here {
         status: ReplyStatus::Unknown,
         token: None,
         refusals: 0,
+        refused_since: None,
         committed_at: Timestamp::from_ms(NOON),
     };
     let stored = StoredReply {
@@ -71,11 +72,13 @@ async fn it_is_noted_whichever_id_it_names_the_person_by() {
         &[ANA],
         DeliveryStatus::Failed("131047".to_owned()),
     );
-    assert_eq!(here.take(vec![event]).await, noted);
+    for repeat in ["first", "second", "third"] {
+        assert_eq!(here.take(vec![event.clone()]).await, noted, "{repeat}");
+    }
     let table = here.table();
     let reply = &table.people[&conversation(ANA)].replies[&reply_id()];
     assert_eq!(reply.failure.as_deref(), Some("131047"));
-    assert_eq!(here.told.failures(), ["131047"], "an operator sees it");
+    assert_eq!(here.told.failures(), ["131047"], "an operator sees it once");
 }
 
 #[tokio::test]

@@ -44,15 +44,27 @@ async fn a_refusal_that_comes_again_takes_nothing_from_the_next_sender() {
             Written::Done
         );
         if sender == first {
-            let back = world
-                .store
-                .settle(&ana, reply.id, Some(first), &Settlement::Ready, now);
+            let back = world.store.settle(
+                &ana,
+                reply.id,
+                Some(first),
+                &Settlement::Ready {
+                    refused_since: None,
+                },
+                now,
+            );
             assert_eq!(back.await.unwrap(), Written::Done);
         }
     }
-    let again = world
-        .store
-        .settle(&ana, reply.id, Some(first), &Settlement::Ready, now);
+    let again = world.store.settle(
+        &ana,
+        reply.id,
+        Some(first),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+        now,
+    );
     assert_eq!(again.await.unwrap(), Written::Lost);
     assert_eq!(status(&world), ReplyStatus::Sending);
 }
@@ -115,9 +127,15 @@ async fn a_reply_of_unknown_outcome_is_not_sent_after_a_later_one() {
         .clone();
     assert_eq!(first.status, ReplyStatus::Unknown);
     let now = world.world.now();
-    let back = world
-        .store
-        .settle(&ana, first.id, first.token, &Settlement::Ready, now);
+    let back = world.store.settle(
+        &ana,
+        first.id,
+        first.token,
+        &Settlement::Ready {
+            refused_since: None,
+        },
+        now,
+    );
     assert_eq!(back.await.unwrap(), Written::Lost);
     assert_eq!(answers(&world), ["ouvi: dois"]);
 }

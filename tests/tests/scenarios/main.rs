@@ -8,6 +8,7 @@ mod memory;
 mod models;
 mod outages;
 mod people;
+mod sends;
 mod tools;
 mod turns;
 

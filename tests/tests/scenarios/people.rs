@@ -62,6 +62,43 @@ async fn a_stop_past_the_ceiling_is_heard_before_the_answer_goes_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stop_behind_a_flood_is_heard_before_anything_goes_out() {
+    for flood in [80, 81, 300] {
+        let world = FakeWorld::start();
+        for n in 0..flood {
+            world.say(ANA, &format!("oi {n:03}")).await;
+        }
+        world.pass(Duration::from_millis(1_100)).await;
+        world.say(ANA, "parar").await;
+        world.pass_s(120).await;
+        let confirmation = agent(|_| {}).texts.opted_out;
+        assert_eq!(answers(&world), [confirmation], "{flood}");
+        let peek = world.store.peek(&world.conversation(ANA), 1).await.unwrap();
+        assert_eq!(peek.pending, [], "{flood}: the rest is closed");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_behind_a_flood_is_heard_while_the_model_works() {
+    let world = FakeWorld::start();
+    world
+        .model
+        .usually(Behaviour::Answer(Duration::from_secs(20)));
+    for n in 0..200 {
+        world.say(ANA, &format!("oi {n:03}")).await;
+    }
+    world.pass_s(12).await;
+    assert_eq!(
+        world.model.prompts().len(),
+        1,
+        "it works on the first batch"
+    );
+    world.say(ANA, "parar").await;
+    world.pass_s(120).await;
+    assert_eq!(answers(&world), [agent(|_| {}).texts.opted_out]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reply_that_waits_to_be_sent_is_withheld_after_a_stop() {
     let world = FakeWorld::start();
     for _ in 0..3 {
@@ -194,6 +231,49 @@ async fn forget_in_the_middle_of_a_run_leaves_nothing_and_a_late_repeat_brings_n
     world.pass_s(30).await;
     assert_eq!(answers(&world).len(), before + 1);
     assert!(world.model.prompts().pop().unwrap().history.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_forgotten_names_the_memory_that_once_came_together_with_theirs() {
+    let world = FakeWorld::start();
+    let bsuid = recado::domain::Bsuid::parse("BR.1502576394655843").unwrap();
+    let mut other = world.message(BIA, "wamid.1", "sem telefone");
+    other.aliases = vec![recado::domain::Alias::Bsuid(bsuid.clone())];
+    other.reply_to = recado::domain::Address::Bsuid(bsuid.clone());
+    world.say(ANA, "oi").await;
+    world.deliver(other).await;
+    for id in ["wamid.2", "wamid.3"] {
+        let mut both = world.message(ANA, id, "com os dois");
+        both.aliases
+            .push(recado::domain::Alias::Bsuid(bsuid.clone()));
+        world.deliver(both).await;
+    }
+    world.pass_s(60).await;
+    let forgotten = forget::forget(&world.world, &world.conversation(ANA)).await;
+    let met = vec![recado::domain::ContactId::parse(bsuid.as_str()).unwrap()];
+    assert!(
+        matches!(forgotten.unwrap(), Forgotten::Gone { met: told, .. } if told == met),
+        "each once"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_is_answered_though_its_new_id_is_one_too_many() {
+    let world = FakeWorld::start();
+    for n in 0..60 {
+        let mut many = world.message(ANA, &format!("wamid.{n}"), "oi");
+        let bsuid = recado::domain::Bsuid::parse(format!("BR.{n}")).unwrap();
+        many.aliases.push(recado::domain::Alias::Bsuid(bsuid));
+        let stored = world.deliver(many).await;
+        assert_eq!((stored.stored, stored.failed), (1, 0), "{n}");
+    }
+    world.pass_s(60).await;
+    assert_eq!(answers(&world).len(), 1);
+    let peek = world.store.peek(&world.conversation(ANA), 1).await.unwrap();
+    let most = recado::domain::State::ALIASES_MAX;
+    assert_eq!(peek.state.unwrap().aliases.len(), most);
+    let forgotten = forget::forget(&world.world, &world.conversation(ANA)).await;
+    assert!(matches!(forgotten.unwrap(), Forgotten::Gone { .. }));
 }
 
 #[tokio::test(start_paused = true)]

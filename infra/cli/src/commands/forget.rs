@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use recado::adapters::clock::SystemClock;
 use recado::config::settings::LocalSettings;
+use recado::domain::Alias;
 use recado::ports::Clock as _;
 
 use super::{Failure, LOOK_EVERY, PHONE, START_PATIENCE, agents, plain_phone, settings};
@@ -55,7 +56,9 @@ async fn once(settings: &LocalSettings, arguments: &ForgetArguments) -> Result<S
     }
     let (folder, agents) = (&settings.data_dir, agents(settings)?);
     Ok(if arguments.yes {
-        forget::sentence(offline::forget(folder, agents, phone, agent).await?.items)
+        let gone = offline::forget(folder, agents, phone, agent).await?;
+        let others: Vec<&str> = gone.others.iter().map(Alias::as_str).collect();
+        forget::sentence(gone.items, &others)
     } else {
         let knowing = offline::known(folder, agents, phone, agent).await?;
         forget::question(knowing.iter().map(ToString::to_string))

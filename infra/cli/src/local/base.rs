@@ -87,6 +87,11 @@ impl Base {
         }));
         let sdk = queues::sdk_config();
         let store = table::open(&sdk, aws.dynamodb_url(), Arc::clone(&hasher)).await?;
+        if let Some(folder) = folder
+            && !store.is_of_this_key().await?
+        {
+            return Err(StartError::KeyOther(folder.to_owned()));
+        }
         let delay = agents.window_min();
         let queues = queues::open(&sdk, aws.sqs_url(), delay, Arc::clone(&hasher)).await?;
         Ok(Self {

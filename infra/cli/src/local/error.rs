@@ -88,6 +88,12 @@ pub enum StartError {
         "{0}/hash.key is gone, and with it what keeps forgotten people forgotten: put it back, or move the whole folder away and start anew"
     )]
     KeyGone(PathBuf),
+    /// The key is not the one that the table was written under.
+    #[error(
+        "{0}/hash.key is not the key that {0}/recado.db was written under, and with that one went what keeps forgotten \
+         people forgotten: put it back, or move the whole folder away and start anew"
+    )]
+    KeyOther(PathBuf),
     /// The table's file has nothing in it though the folder was in use.
     #[error(
         "{0}/recado.db is empty, though this folder was in use: put a copy of it back, or delete it and start with an \

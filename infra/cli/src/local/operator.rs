@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use recado::config::roster::Roster;
+use recado::domain::Alias;
 use recado::flow::World;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -73,7 +74,12 @@ async fn forget(
         Err(error) => Err(error),
     };
     match forgotten {
-        Ok(gone) => Json(json!({ "forgotten": gone.items, "agents": gone.agents })).into_response(),
+        Ok(gone) => Json(json!({
+            "forgotten": gone.items,
+            "agents": gone.agents,
+            "others": gone.others.iter().map(Alias::as_str).collect::<Vec<_>>(),
+        }))
+        .into_response(),
         Err(error) => refused(&error),
     }
 }
@@ -100,7 +106,18 @@ fn refused(error: &ForgetError) -> Response {
         ForgetError::NoAgent { .. } | ForgetError::Nobody(_) => StatusCode::NOT_FOUND,
         ForgetError::Table(_) => StatusCode::SERVICE_UNAVAILABLE,
     };
-    (status, Json(json!({ "error": error.to_string() }))).into_response()
+    (status, Json(json!({ "error": chain(error) }))).into_response()
+}
+
+/// The whole of an error, for the operator who asked; none of it names a person.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        line = format!("{line}: {cause}");
+        source = cause.source();
+    }
+    line
 }
 
 /// What the story can be asked.

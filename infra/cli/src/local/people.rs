@@ -26,6 +26,8 @@ pub struct Gone {
     pub items: u64,
     /// The agents that knew the person.
     pub agents: Vec<AgentId>,
+    /// Ids of other memories that came together with this one in a message and are still there.
+    pub others: Vec<Alias>,
 }
 
 /// Why nobody was forgotten: a sentence without any id of a person.
@@ -90,11 +92,19 @@ pub async fn forget(world: &World, agents: &Roster, whom: &Whom) -> Result<Gone,
     let mut gone = Gone {
         items: 0,
         agents: Vec::new(),
+        others: Vec::new(),
     };
+    let mut met = Vec::new();
     for agent in meant(agents, whom).await? {
         for conversation in conversations(world, &agent, &whom.aliases).await? {
-            if let Forgotten::Gone { items } = forget::forget(world, &conversation).await? {
+            let forgotten = forget::forget(world, &conversation).await?;
+            if let Forgotten::Gone { items, met: others } = forgotten {
                 gone.items += items;
+                let of_agent = |contact| ConversationId {
+                    agent: agent.clone(),
+                    contact,
+                };
+                met.extend(others.into_iter().map(of_agent));
                 if !gone.agents.contains(&agent) {
                     gone.agents.push(agent.clone());
                 }
@@ -103,6 +113,18 @@ pub async fn forget(world: &World, agents: &Roster, whom: &Whom) -> Result<Gone,
     }
     if gone.agents.is_empty() {
         return Err(ForgetError::Nobody(whom.kind));
+    }
+    for conversation in met {
+        let lives = world
+            .store
+            .peek(&conversation, 1)
+            .await
+            .map_err(FlowError::from)?;
+        let alias = lives
+            .state
+            .and_then(|state| state.aliases.into_iter().next());
+        gone.others
+            .extend(alias.filter(|alias| !gone.others.contains(alias)));
     }
     Ok(gone)
 }

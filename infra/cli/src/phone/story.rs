@@ -1,5 +1,5 @@
 //! The story of each conversation, step by step, as the flow's journal tells it: the newest steps are kept in
-//! memory, and whoever listens hears each as it happens.
+//! memory, and whoever listens hears each as it happens. Of who is forgotten nothing is kept.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,7 +115,12 @@ impl Journal for Story {
             conversation: conversation.clone(),
             step: step.clone(),
         });
-        kept.add(Arc::clone(&told), self.kept_per_conversation);
+        // Who is forgotten is forgotten here too; that they are is itself told with their id, so only listeners hear it.
+        if matches!(step, Step::Forgotten { .. }) {
+            kept.forget(conversation, told.seq);
+        } else {
+            kept.add(Arc::clone(&told), self.kept_per_conversation);
+        }
         // Told under the lock, so that everyone hears the steps in order; without a listener there is no one to tell.
         let _ = self.listeners.send(told);
     }
@@ -141,6 +146,18 @@ impl Kept {
         }
         if self.steps.len() > KEPT_MAX {
             self.drop_oldest();
+        }
+    }
+
+    fn forget(&mut self, conversation: &ConversationId, told: u64) {
+        self.last = told;
+        for seq in self
+            .by_conversation
+            .remove(conversation)
+            .unwrap_or_default()
+        {
+            self.steps.remove(&seq);
+            self.dropped = self.dropped.max(seq);
         }
     }
 
@@ -219,6 +236,25 @@ mod tests {
             (kept.steps.len(), kept.by_conversation.len()),
             (KEPT_MAX, KEPT_MAX)
         );
+    }
+
+    #[tokio::test]
+    async fn of_who_is_forgotten_nothing_is_kept() {
+        let story = story(10);
+        let (ana, beto) = (conversation("5511900000001"), conversation("5511900000002"));
+        for conversation in [&ana, &beto, &ana] {
+            story.note(conversation, &sent());
+        }
+        let (_, mut listener) = story.listen(3, |_| true);
+        let forgotten = Step::Forgotten { items: 2 };
+        story.note(&ana, &forgotten);
+        let all = story.since(0, |_| true);
+        assert_eq!((numbers(&all), all.last, all.complete), (vec![2], 4, false));
+        assert!(story.since(3, |_| true).complete);
+        assert!(!format!("{:?}", all.steps).contains("5511900000001"));
+        assert_eq!(listener.recv().await.unwrap().step, forgotten);
+        story.note(&ana, &sent());
+        assert_eq!(numbers(&story.since(0, |_| true)), [2, 5], "a next life");
     }
 
     #[tokio::test]

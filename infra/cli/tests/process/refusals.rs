@@ -63,6 +63,21 @@ async fn a_wrong_setting_is_named_and_shown_right() {
     }
 }
 
+/// Nor under any other.
+#[tokio::test]
+async fn a_table_whose_key_was_changed_is_not_opened() {
+    let place = Place::new();
+    place.run().await.stop().await;
+    place.run().await.stop().await;
+    let file = place.data().join("hash.key");
+    let right = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, "ab".repeat(32)).unwrap();
+    let refused = place.recado(&["run", "--port", "0"]).await;
+    check(&refused, &["hash.key is not the key", "put it back"]);
+    std::fs::write(&file, right).unwrap();
+    place.run().await.stop().await;
+}
+
 /// Without its key a table no longer knows whom it has forgotten.
 #[tokio::test]
 async fn a_table_whose_key_is_gone_is_not_given_a_new_one() {

@@ -8,13 +8,15 @@ use super::fields::{Build, Fields};
 use super::identity::alias_key;
 use super::items::{key_of, shard};
 use super::keys::{ItemKey, JOB, erasure_partition};
-use super::request::{Answer, Item, Statement, key, number, text, texts};
+use super::request::{Answer, Item, Statement, TRANSACTION_MAX, key, number, text, texts};
 use super::schema::{CONVERSATION, FORMAT_VERSION, ITEM, UNREST_SHARD, UNREST_SINCE};
 use crate::domain::{Alias, ConversationId};
 use crate::error::StoreError;
 use crate::ports::{Erasure, Written};
 
 const THIRTY_DAYS: u64 = 30 * 24 * 60 * 60;
+/// Tombstones beside state, job and the one of the alias that the life began under.
+const ALIASES_AT_ONCE: usize = TRANSACTION_MAX - 3;
 /// Items one batch of deletes holds.
 const BATCH_MAX: usize = 25;
 
@@ -28,9 +30,21 @@ impl DynamoStore {
             .when("#version = :expected")
             .with(":expected", number(expected));
         let mut statements = vec![state, Statement::put(self.encode_job(erasure))];
-        for alias in &erasure.aliases {
+        // One transaction holds them all, but for lists of before there was a limit. What does not fit goes first: after a
+        // crash its aliases count as missing, and the next try finds state and list as they were.
+        let first = erasure.aliases.len().saturating_sub(ALIASES_AT_ONCE);
+        let (before, with_it) = erasure.aliases.split_at(first);
+        for some in before.chunks(TRANSACTION_MAX) {
+            let buried = some.iter().map(|alias| self.bury(erasure, alias));
+            self.transact("begin an erasure", buried.collect(), None)
+                .await?;
+        }
+        for alias in with_it {
             statements.push(self.bury(erasure, alias));
         }
+        let once_ours = erasure.conversation.contact.named_after();
+        let once_ours = once_ours.filter(|alias| !erasure.aliases.contains(alias));
+        statements.extend(once_ours.map(|alias| self.note_life(erasure, &alias)));
         match self.transact("begin an erasure", statements, None).await? {
             Written::Done => Ok(Written::Done),
             // An earlier try whose answer was lost has left this very job.
@@ -56,6 +70,26 @@ impl DynamoStore {
             number(erasure.forgotten_at.seconds() + THIRTY_DAYS),
         )
         .with(":life", AttributeValue::Ss(vec![life]))
+    }
+
+    /// An alias that somebody else has by now: the life that began under it is not lived again, and no message is refused.
+    fn note_life(&self, erasure: &Erasure, alias: &Alias) -> Statement {
+        let conversation = &erasure.conversation;
+        Statement::update(
+            self.tombstone_key(&conversation.agent, alias),
+            "SET #v = :v, #forgotten_at = if_not_exists(#forgotten_at, :never), \
+             #expires_at = :expires_at ADD #lives :life",
+        )
+        .with(":v", number(FORMAT_VERSION))
+        .with(":never", number(0))
+        .with(
+            ":expires_at",
+            number(erasure.forgotten_at.seconds() + THIRTY_DAYS),
+        )
+        .with(
+            ":life",
+            AttributeValue::Ss(vec![self.hasher.life(conversation)]),
+        )
     }
 
     fn encode_job(&self, erasure: &Erasure) -> Item {

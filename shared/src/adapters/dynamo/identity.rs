@@ -10,8 +10,8 @@ use super::fault::plain;
 use super::fields::{Build, Fields};
 use super::items::{encode_state, key_of};
 use super::keys::{ALIAS, ItemKey, TOMBSTONE, alias_partition, tombstone_partition};
-use super::request::{Item, Statement, TRANSACTION_MAX, key, number, text, texts};
-use crate::domain::{AgentId, Alias, ContactId, ConversationId, Timestamp};
+use super::request::{Answer, Item, Statement, TRANSACTION_MAX, key, number, text, texts};
+use crate::domain::{AgentId, Alias, ContactId, ConversationId, State, Timestamp};
 use crate::error::StoreError;
 use crate::ports::{AliasAddition, Creation, Ended, Known, Written};
 
@@ -83,8 +83,9 @@ impl DynamoStore {
             key_of(conversation, &ItemKey::State),
             "SET #aliases = list_append(#aliases, :alias), #version = #version + :one",
         )
-        .when("attribute_exists(#item)")
+        .when("attribute_exists(#item) AND size(#aliases) < :most")
         .with(":alias", texts([alias.as_str()]))
+        .with(":most", number(State::ALIASES_MAX))
         .with(":one", number(1));
         let statements = vec![
             list,
@@ -92,6 +93,31 @@ impl DynamoStore {
             self.not_erased(conversation, alias, addition.event_sent_at),
         ];
         self.transact("add an alias", statements, None).await
+    }
+
+    pub(super) async fn meet(
+        &self,
+        conversation: &ConversationId,
+        other: &ContactId,
+    ) -> Result<Written, StoreError> {
+        let update = Statement::update(
+            key_of(conversation, &ItemKey::State),
+            "SET #met = list_append(if_not_exists(#met, :none), :other), \
+             #version = #version + :one",
+        )
+        .when(
+            "attribute_exists(#item) AND NOT contains(#met, :contact) \
+             AND (attribute_not_exists(#met) OR size(#met) < :most)",
+        )
+        .with(":none", texts([""; 0]))
+        .with(":other", texts([other]))
+        .with(":contact", text(other))
+        .with(":most", number(State::MET_MAX))
+        .with(":one", number(1));
+        Ok(match self.write("note a meeting", update).await? {
+            Answer::Given(()) => Written::Done,
+            Answer::Lost(_) => Written::Lost,
+        })
     }
 
     pub(super) fn tombstone_key(&self, agent: &AgentId, alias: &Alias) -> Item {

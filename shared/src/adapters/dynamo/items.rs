@@ -8,9 +8,9 @@ use super::request::{Item, key, number, texts};
 use super::schema::{EXPIRES_AT, ITEM, SLOT, UNREST_SHARD, UNREST_SINCE};
 use crate::domain::ids::IdError;
 use crate::domain::{
-    Address, Alias, BusinessNumber, Content, ConversationId, Event, Fact, Hasher, Kind, Lease,
-    MessageId, OptOut, PastMessage, Phone, Reply, ReplyId, ReplyKind, ReplyStatus, RunId, Sealed,
-    State, Summary, Timestamp,
+    Address, Alias, BusinessNumber, ContactId, Content, ConversationId, Event, Fact, Hasher, Kind,
+    Lease, MessageId, OptOut, PastMessage, Phone, Reply, ReplyId, ReplyKind, ReplyStatus, RunId,
+    Sealed, State, Summary, Timestamp,
 };
 use crate::error::StoreError;
 
@@ -131,6 +131,7 @@ pub(super) fn encode_reply(
         .text("status", reply.status.as_str())
         .text_maybe("token", reply.token)
         .number("refusals", reply.refusals)
+        .number_maybe("refused_since", reply.refused_since)
         .number("committed_at", reply.committed_at)
         .number("epoch", epoch);
     if reply.status.is_at_rest() {
@@ -157,6 +158,7 @@ pub(super) fn decode_reply(item: &Item) -> Result<Reply, StoreError> {
         status: parse_status(&fields)?,
         token: fields.parsed_maybe("token", RunId::parse)?,
         refusals: fields.number("refusals")?,
+        refused_since: fields.time_maybe("refused_since")?,
         committed_at: fields.time("committed_at")?,
     })
 }
@@ -216,6 +218,7 @@ pub(super) fn encode_state(conversation: &ConversationId, state: &State) -> Item
         .number_maybe("last_inbound_at", state.last_inbound_at)
         .number_maybe("paused_until", state.paused_until)
         .set("aliases", texts(state.aliases.iter().map(Alias::as_str)))
+        .set("met", texts(&state.met))
         .number("created_at", state.created_at);
     let item = match &state.sealed {
         Some(sealed) => item
@@ -265,6 +268,12 @@ pub(super) fn decode_state(item: &Item) -> Result<State, StoreError> {
         opt_out,
         paused_until: fields.time_maybe("paused_until")?,
         aliases: fields.parsed_list("aliases", Alias::parse)?,
+        // States of before it was kept have none.
+        met: if item.contains_key("met") {
+            fields.parsed_list("met", |text| ContactId::parse(text))?
+        } else {
+            Vec::new()
+        },
         created_at: fields.time("created_at")?,
     })
 }

@@ -14,6 +14,11 @@ pub(super) const TOMBSTONE: &str = "tombstone";
 /// Sort key of an erasure's job.
 pub(super) const JOB: &str = "job";
 
+/// Partition of what belongs to the installation as a whole; no agent's, for it has no `#`.
+pub(super) const INSTALLATION: &str = "installation";
+/// Sort key of what tells the table's own hash key from another.
+pub(super) const KEY_CHECK: &str = "key_check";
+
 /// Slots of state, outbox and pending messages lie from here ...
 pub(super) const FRONT_FROM: &str = "1";
 /// ... to here, and those of the memory from here on.

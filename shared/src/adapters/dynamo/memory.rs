@@ -63,6 +63,7 @@ impl DynamoStore {
                 if let Some(said) = self.or_aside(conversation, item, decode_reply(item))? {
                     let exchange = exchange(memory, reply);
                     exchange.kind = said.kind;
+                    exchange.delivered = said.status != ReplyStatus::Failed;
                     exchange.answer = Some(said.text);
                 }
             }
@@ -126,6 +127,7 @@ fn exchange(memory: &mut Memory, reply: ReplyId) -> &mut Exchange {
             messages: Vec::new(),
             calls: Vec::new(),
             answer: None,
+            delivered: true,
             kind: ReplyKind::Answer,
         });
     }

@@ -13,7 +13,7 @@ use crate::domain::{
     ConversationId, DeliveryStatus, Reply, ReplyId, ReplyKind, ReplyStatus, RunId, Timestamp,
 };
 use crate::error::StoreError;
-use crate::ports::Written;
+use crate::ports::{Noted, Written};
 
 impl DynamoStore {
     pub(super) async fn take_to_send(
@@ -68,7 +68,8 @@ impl DynamoStore {
         if is_settled(&found, &seen, token, settlement) {
             return Ok(Written::Done);
         }
-        if *settlement != Settlement::Ready || seen.status != ReplyStatus::Unknown {
+        let is_ready = settlement.status() == ReplyStatus::Ready;
+        if !is_ready || seen.status != ReplyStatus::Unknown {
             return Ok(Written::Lost);
         }
         // A refusal learnt late: the reply goes out after all, unless a later one has gone before it or another run, which
@@ -91,7 +92,7 @@ impl DynamoStore {
         reply: ReplyId,
         status: &DeliveryStatus,
         now: Timestamp,
-    ) -> Result<Written, StoreError> {
+    ) -> Result<Noted, StoreError> {
         let (from, settlement): (&[ReplyStatus], _) = match status {
             DeliveryStatus::Sent => (
                 &[ReplyStatus::Sending, ReplyStatus::Unknown],
@@ -109,11 +110,11 @@ impl DynamoStore {
         let update = self.outcome(conversation, reply, None, &settlement, now);
         let update = in_status(update, from, "");
         Ok(match self.write("note a status", update).await? {
-            Answer::Given(()) => Written::Done,
+            Answer::Given(()) => Noted::Now,
             Answer::Lost(Some(found)) if decode_reply(&found)?.status == settlement.status() => {
-                Written::Done
+                Noted::Already
             }
-            Answer::Lost(_) => Written::Lost,
+            Answer::Lost(_) => Noted::Nothing,
         })
     }
 
@@ -145,18 +146,26 @@ impl DynamoStore {
             Settlement::Failed { code } => {
                 rest(", #failure = :failure").with(":failure", text(code))
             }
-            Settlement::Ready => {
+            Settlement::Ready { refused_since } => {
                 let given_back = token.map(text);
-                let update = Statement::update(
-                    key.clone(),
+                let (set, remove) = match refused_since {
+                    Some(_) => (", #refused_since = :refused_since", ""),
+                    None => ("", ", #refused_since"),
+                };
+                let expression = format!(
                     "SET #status = :status, #slot = :slot, #refusals = #refusals + :one, \
-                     #given_back_by = :token, #unrest_shard = :shard, #unrest_since = :now \
-                     REMOVE #token, #settled_at",
-                )
-                .with(":slot", text(Slot::Outbox(reply).encode()))
-                .with(":one", number(1))
-                .with(":shard", text(shard(&self.hasher, &conversation.key())))
-                .with(":now", number(now));
+                     #given_back_by = :token, #unrest_shard = :shard, #unrest_since = :now{set} \
+                     REMOVE #token, #settled_at{remove}"
+                );
+                let update = Statement::update(key.clone(), expression)
+                    .with(":slot", text(Slot::Outbox(reply).encode()))
+                    .with(":one", number(1))
+                    .with(":shard", text(shard(&self.hasher, &conversation.key())))
+                    .with(":now", number(now));
+                let update = match refused_since {
+                    Some(since) => update.with(":refused_since", number(since)),
+                    None => update,
+                };
                 match given_back {
                     Some(token) => update.with(":token", token),
                     None => update,
@@ -193,7 +202,7 @@ fn is_settled(found: &Item, seen: &Reply, token: Option<RunId>, settlement: &Set
         return false;
     }
     match settlement {
-        Settlement::Ready => token.is_some_and(|token| {
+        Settlement::Ready { .. } => token.is_some_and(|token| {
             found.get("given_back_by").and_then(|by| by.as_s().ok()) == Some(&token.to_string())
         }),
         _ => seen.token == token,

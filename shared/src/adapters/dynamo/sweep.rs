@@ -97,7 +97,8 @@ impl DynamoStore {
         }
     }
 
-    /// A job's key holds a hash only; the job itself says whose it is. Gone by now: the erasure has ended.
+    /// A job's key holds a hash only; the job itself says whose it is. Gone by now: the erasure has ended. One that cannot be
+    /// read, or not by this program, waits for the program that can: it must not keep the others from being found.
     async fn conversation_of_job(
         &self,
         partition: &str,
@@ -106,7 +107,10 @@ impl DynamoStore {
         let Some(job) = self.get("look for unrest", key).await? else {
             return Ok(None);
         };
-        let fields = Fields::open("job", &job)?;
-        fields.parsed("erases", ConversationId::parse).map(Some)
+        let erases = Fields::open("job", &job)
+            .and_then(|fields| fields.parsed("erases", ConversationId::parse));
+        Ok(erases
+            .inspect_err(|error| tracing::warn!(%error, "an erasure's job cannot be read"))
+            .ok())
     }
 }

@@ -33,10 +33,13 @@ pub(super) async fn find_or_create(
             Decision::Late => return Ok(None),
             Decision::Conflict { take, other } => {
                 log_conflict(world, agent, &take, &other);
+                note_meeting(world, agent, &take, &other).await?;
                 return Ok(Some(take));
             }
             Decision::Known { contact, add } => {
-                if add_all(world, agent, &contact, add, inbound).await? == Written::Done {
+                if add_all(world, agent, &contact, add, inbound).await? == Written::Done
+                    || is_full(world, agent, &contact).await?
+                {
                     return Ok(Some(contact));
                 }
             }
@@ -86,6 +89,43 @@ async fn add_all(
         }
     }
     Ok(Written::Done)
+}
+
+/// Whether the contact has as many aliases as one can have: then its message is taken, and the new alias is not kept.
+async fn is_full(world: &World, agent: &AgentId, contact: &ContactId) -> Result<bool, StoreError> {
+    let conversation = ConversationId {
+        agent: agent.clone(),
+        contact: contact.clone(),
+    };
+    let peek = world.store.peek(&conversation, 1).await?;
+    let is_full = peek
+        .state
+        .is_some_and(|state| state.aliases.len() >= State::ALIASES_MAX);
+    if is_full {
+        tracing::warn!(
+            conversation.hash = world.hasher.conversation(&conversation),
+            most = State::ALIASES_MAX,
+            "a person has too many ids; the newest is not kept"
+        );
+    }
+    Ok(is_full)
+}
+
+/// Nothing is merged, but who forgets one of the two has to hear of the other.
+async fn note_meeting(
+    world: &World,
+    agent: &AgentId,
+    take: &ContactId,
+    other: &ContactId,
+) -> Result<(), StoreError> {
+    for (one, met) in [(take, other), (other, take)] {
+        let conversation = ConversationId {
+            agent: agent.clone(),
+            contact: one.clone(),
+        };
+        world.store.note_meeting(&conversation, met).await?;
+    }
+    Ok(())
 }
 
 fn log_conflict(world: &World, agent: &AgentId, take: &ContactId, other: &ContactId) {

@@ -103,6 +103,7 @@ fn transcript(agent: &Agent, memory: &Memory, plan: &Plan, words: &Words) -> Str
         let shown = quoted(&head(text, LINE_TOKENS_MAX));
         format!("{alias} {} {who}: {shown}", calendar::day(agent, at))
     };
+    let language = Language::of(agent);
     let mut aliases = sources(memory, plan).into_iter();
     let mut lines = vec!["<conversation>".to_owned()];
     for (number, exchange) in (1..).zip(plan.span(memory)) {
@@ -119,6 +120,11 @@ fn transcript(agent: &Agent, memory: &Memory, plan: &Plan, words: &Words) -> Str
             lines.push(line(&format!("t{number}"), at, words.tool, &text));
         }
         if let Some(answer) = exchange.answer.as_deref().filter(|text| !is_blank(text)) {
+            let answer = if exchange.delivered {
+                answer
+            } else {
+                language.undelivered()
+            };
             let at = Timestamp::from_ms(exchange.reply.made_at_ms());
             lines.push(line(&format!("r{number}"), at, words.assistant, answer));
         }

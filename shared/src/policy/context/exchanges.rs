@@ -5,6 +5,7 @@
 use crate::domain::{
     AnsweredCall, Arguments, Call, CallId, Exchange, ReplyId, ToolCall, ToolResult, Turn,
 };
+use crate::policy::prompt::language::Language;
 use crate::policy::prompt::text::{head, neutralised};
 use crate::policy::visible::is_blank;
 use crate::policy::{tokens, tools};
@@ -33,7 +34,16 @@ pub struct Unit {
 
 /// The units after `cut_point`, oldest first. The learnt factor has no part in it: the same exchange must be printed
 /// the same way in every request.
-pub fn units(exchanges: &[Exchange], cut_point: Option<ReplyId>, budget: u32) -> Vec<Unit> {
+///
+/// An answer that never reached the person was not said: its messages wait, and are answered with the next ones. Where
+/// tools were called, or the exchange before waits too (an outage must make no unit too long for a prompt), a mark
+/// stands for it instead.
+pub fn units(
+    exchanges: &[Exchange],
+    cut_point: Option<ReplyId>,
+    budget: u32,
+    language: Language,
+) -> Vec<Unit> {
     let longest = budget / MESSAGE_SHARE;
     let printed = |text: &str| head(&neutralised(text), longest);
     let mut units: Vec<Unit> = Vec::new();
@@ -47,12 +57,14 @@ pub fn units(exchanges: &[Exchange], cut_point: Option<ReplyId>, budget: u32) ->
             .filter(|message| !is_blank(&message.text))
             .map(|message| printed(&message.text))
             .collect();
-        let answer = exchange
-            .answer
-            .as_deref()
-            .filter(|text| !is_blank(text))
-            .map(printed);
         let calls = calls(exchange, budget);
+        let waits = units.last().is_some_and(|unit| unit.answer.is_none());
+        let said = exchange.answer.as_deref().filter(|text| !is_blank(text));
+        let answer = match said {
+            Some(text) if exchange.delivered => Some(printed(text)),
+            Some(_) if waits || !calls.is_empty() => Some(language.undelivered().to_owned()),
+            _ => None,
+        };
         add(&mut units, exchange.reply, blocks, calls, answer);
     }
     for unit in &mut units {
@@ -160,4 +172,85 @@ pub fn turns(units: &[Unit]) -> (Vec<Turn>, Vec<String>) {
         }
     }
     (turns, Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Effect, ToolName};
+    use crate::policy::context::tests::exchange;
+
+    const MARK: &str = Language::Portuguese.undelivered();
+
+    /// An exchange whose answer never reached the person.
+    fn lost(number: u64, said: &str) -> Exchange {
+        Exchange {
+            delivered: false,
+            ..exchange(number, &[said], Some("lost"))
+        }
+    }
+
+    fn told(exchanges: &[Exchange]) -> (Vec<Turn>, Vec<String>) {
+        turns(&units(exchanges, None, 3_000, Language::Portuguese))
+    }
+
+    fn user(blocks: &[&str]) -> Turn {
+        Turn::User(blocks.iter().map(|text| (*text).to_owned()).collect())
+    }
+
+    fn agent(text: &str) -> Turn {
+        Turn::Assistant(text.to_owned())
+    }
+
+    #[test]
+    fn an_answer_that_never_arrived_was_not_said() {
+        for (label, exchanges, history, last) in [
+            (
+                "the newest: its question waits",
+                vec![exchange(1, &["a"], Some("b")), lost(2, "c")],
+                vec![user(&["a"]), agent("b")],
+                vec!["c"],
+            ),
+            (
+                "an older one: answered with the next",
+                vec![lost(1, "a"), exchange(2, &["c"], Some("d"))],
+                vec![user(&["a", "c"]), agent("d")],
+                vec![],
+            ),
+            (
+                "many in a row: no unit grows without bound",
+                (1..=5).map(|n| lost(n, "a")).collect(),
+                vec![
+                    user(&["a", "a"]),
+                    agent(MARK),
+                    user(&["a", "a"]),
+                    agent(MARK),
+                ],
+                vec!["a"],
+            ),
+        ] {
+            let (turns, waits) = told(&exchanges);
+            assert_eq!(turns, history, "{label}");
+            assert_eq!(waits, last, "{label}");
+        }
+    }
+
+    #[test]
+    fn what_was_done_is_told_though_the_answer_never_arrived() {
+        let mut acted = lost(1, "a");
+        acted.calls = vec![Call {
+            n: 0,
+            effect: Effect::Write,
+            call: ToolCall {
+                id: CallId::parse("call-1").unwrap(),
+                tool: ToolName::parse("book").unwrap(),
+                arguments: Arguments::none(),
+            },
+            result: Some(ToolResult::Ok("booked".to_owned())),
+        }];
+        let (turns, waits) = told(&[acted]);
+        assert!(matches!(&turns[1], Turn::Calls(calls) if calls.len() == 1));
+        assert_eq!((turns.len(), &turns[2]), (3, &agent(MARK)));
+        assert_eq!(waits, [""; 0]);
+    }
 }

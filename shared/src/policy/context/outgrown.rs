@@ -3,6 +3,7 @@
 use super::exchanges::{self, Unit};
 use super::remembered;
 use crate::domain::{Agent, Memory, State};
+use crate::policy::prompt::language::Language;
 use crate::policy::tokens;
 
 /// From this share of a limit on, in percent: what is left is for the turns that come while the compaction runs.
@@ -25,7 +26,7 @@ pub fn outgrown(agent: &Agent, memory: &Memory, state: &State) -> usize {
     let (_, _, block_tokens) = remembered(agent, memory, allowance);
     let tokens_max = u64::from(allowance - block_tokens);
     let messages_max = agent.budget.messages_max as u64;
-    let units = exchanges::units(&memory.exchanges, None, budget);
+    let units = exchanges::units(&memory.exchanges, None, budget, Language::of(agent));
     let Some((newest, older)) = units.split_last() else {
         return behind;
     };

@@ -71,6 +71,7 @@ pub fn exchange(number: u64, said: &[&str], answer: Option<&str>) -> Exchange {
         messages: said.iter().enumerate().map(message).collect(),
         calls: Vec::new(),
         answer: answer.map(str::to_owned),
+        delivered: true,
         kind: ReplyKind::Answer,
     }
 }

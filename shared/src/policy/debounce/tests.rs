@@ -46,6 +46,7 @@ fn reply() -> Reply {
         status: ReplyStatus::Ready,
         token: None,
         refusals: 0,
+        refused_since: None,
         committed_at: at(0),
     }
 }

@@ -74,6 +74,15 @@ impl Language {
         }
     }
 
+    /// In place of an answer of ours that never reached the person.
+    pub const fn undelivered(self) -> &'static str {
+        match self {
+            Self::Portuguese => "[esta resposta não chegou à pessoa]",
+            Self::Spanish => "[esta respuesta no le llegó a la persona]",
+            Self::English => "[this answer did not reach the person]",
+        }
+    }
+
     /// The note of the moment: `moment` is date, weekday and time.
     pub fn moment_note(self, moment: &str) -> String {
         match self {

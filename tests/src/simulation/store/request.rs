@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use recado::domain::ConversationId;
+use recado::domain::{ConversationId, Event, MessageId, State};
 use recado::error::StoreError;
+use recado::ports::Written;
 
 use super::SimStore;
 use crate::fake_store::{self, Faults};
@@ -28,6 +29,16 @@ impl Faults for BetweenReads {
 }
 
 impl SimStore {
+    pub(super) fn stored(&self, of: &ConversationId, id: &MessageId) -> Option<Event> {
+        self.table
+            .touch(|table| table.people.get(of)?.events.get(id)?.event.clone())
+    }
+
+    pub(super) fn state(&self, of: &ConversationId) -> Option<State> {
+        self.table
+            .touch(|table| table.people.get(of)?.state.clone())
+    }
+
     /// One request: the way there, the request itself with whatever the witness makes of it, and the way back.
     pub(super) async fn request<T: Send>(
         &self,
@@ -78,4 +89,12 @@ impl SimStore {
 fn failed(operation: &'static str) -> StoreError {
     let source = "injected".into();
     StoreError::Unavailable { operation, source }
+}
+
+/// A number for the trace.
+pub(super) fn number(written: Written) -> u64 {
+    match written {
+        Written::Done => 10,
+        Written::Lost => 11,
+    }
 }

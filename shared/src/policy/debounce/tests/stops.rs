@@ -58,7 +58,8 @@ fn a_stop_behind_a_flood_is_in_its_own_batch() {
         .map(|n| said(&format!("m{n:02}"), n, "oi"))
         .collect();
     flood.push(said("stop", 90, "parar"));
-    let decision = decide(&seen(flood), &agent::sample(), at(100));
+    flood.extend((0..200).map(|n| said(&format!("z{n:03}"), 91 + n, "oi")));
+    let decision = decide(&seen(flood), &agent::sample(), at(1_000));
     assert_eq!(names(&decision).len(), Batch::MAX);
     assert!(matches!(decision, Decision::ConfirmOptOut(_)));
     assert_eq!(names(&decision).last(), Some(&"stop"));
