@@ -138,7 +138,8 @@ proptest! {
         prop_assert!(selected.tokens <= limit.history_tokens_max.max(least));
         prop_assert!(selected.facts.len() <= limit.facts_max);
         // A turn joined from several messages is still that many messages; the last two exchanges have no limit of number.
-        let free = selected.history.len().saturating_sub(2 * EXCHANGES_FIRST);
+        let users = selected.history.iter().enumerate().filter(|(_, turn)| matches!(turn, Turn::User(_)));
+        let free = users.map(|(at, _)| at).nth_back(EXCHANGES_FIRST - 1).unwrap_or(0);
         let messages: usize = selected.history[..free].iter().map(|turn| match turn {
             Turn::User(blocks) => blocks.len(),
             Turn::Calls(_) => 0,

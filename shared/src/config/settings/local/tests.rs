@@ -140,7 +140,7 @@ fn the_phone_signs_with_the_app_secret_that_is_given() {
     let Channel::Phone(Some(app_secret)) = &settings.channel else {
         panic!("the channel is the phone, with a secret");
     };
-    assert_eq!(app_secret.reveal(), "app-canary");
+    assert_eq!(app_secret.reveal(), APP_SECRET);
     assert_eq!(settings.warnings, [""; 0]);
 }
 
