@@ -8,6 +8,7 @@ pub mod invocation;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use recado::adapters::sqs::{self, BodyError, Job};
@@ -22,6 +23,9 @@ const FAILURE_HOLD_MAX_S: f64 = 10.0;
 
 /// A body of a newer version waits for the rollout this long at a time.
 const FUTURE_VERSION_HOLD_S: u32 = 30;
+
+/// A tick that could not be held is held again after each of these.
+const HOLD_PAUSES: [Duration; 2] = [Duration::ZERO, Duration::from_millis(500)];
 
 /// A batch as the event source mapping delivers it.
 #[derive(Debug, Deserialize)]
@@ -196,9 +200,18 @@ async fn hold_for_a_while(world: &World, receipt: &Receipt) {
     hold(world, receipt, seconds).await;
 }
 
-/// Where this fails too, the tick comes back at the end of the queue's own visibility timeout.
+/// Tried again where it fails: a run has put its tick off until its own end, and there it would stay. Where that fails
+/// too, it comes back then.
 async fn hold(world: &World, receipt: &Receipt, seconds: u32) {
-    if let Err(error) = world.ticks.hold(receipt, seconds).await {
+    let mut held = world.ticks.hold(receipt, seconds).await;
+    for pause in HOLD_PAUSES {
+        if held.is_ok() {
+            break;
+        }
+        world.clock.sleep(pause).await;
+        held = world.ticks.hold(receipt, seconds).await;
+    }
+    if let Err(error) = held {
         tracing::warn!(%error, reason = ?error.source(), "a tick could not be held");
     }
 }
