@@ -23,6 +23,7 @@ pub mod forget;
 pub mod ingest;
 pub mod lease;
 pub mod look;
+mod poison;
 pub mod process;
 pub mod run;
 pub mod sweep;

@@ -21,6 +21,9 @@ use serde::{Deserialize, Serialize};
 /// After a failure of table or queue the tick comes back within this many seconds, spread by chance.
 const FAILURE_HOLD_MAX_S: f64 = 10.0;
 
+/// What panics where nothing can be counted is tried again this slowly, until the queue's `maxReceiveCount` ends it.
+const PANIC_HOLD_S: u32 = 60;
+
 /// A body of a newer version waits for the rollout this long at a time.
 const FUTURE_VERSION_HOLD_S: u32 = 30;
 
@@ -160,9 +163,9 @@ async fn tick(
         Err(_panic) => {
             tracing::error!(
                 conversation.hash = hash,
-                "a panic was caught; the tick is tried again"
+                "a panic was caught where it cannot be counted; the tick is tried again until the queue gives it up"
             );
-            hold_for_a_while(world, &receipt).await;
+            hold(world, &receipt, PANIC_HOLD_S).await;
             Fate::Stays
         }
     }

@@ -88,6 +88,8 @@ pub enum ClosedReason {
     OptedOut,
     /// A human has taken over.
     Paused,
+    /// It waited for a day, and the handler died each time before a run of it could begin.
+    Expired,
 }
 
 impl ClosedReason {
@@ -97,6 +99,7 @@ impl ClosedReason {
             Self::KindNotAnswered => "kind_not_answered",
             Self::OptedOut => "opted_out",
             Self::Paused => "paused",
+            Self::Expired => "expired",
         }
     }
 }

@@ -7,6 +7,7 @@ mod failures;
 mod memory;
 mod outages;
 mod people;
+mod poison;
 mod tools;
 mod turns;
 
