@@ -3,19 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::lease::{Claimed, keep_attempts};
 use super::process::{Outcome, PENDING_MAX, Visit};
 use super::run::{self, RunEnd};
 use super::{FlowError, World, look};
 use crate::domain::batch::Closure;
 use crate::domain::reply::Settlement;
 use crate::domain::{
-    Agent, ConversationId, HoldReason, Reply, ReplyKind, ReplyStatus, State, Step,
+    Agent, ConversationId, HoldReason, Reply, ReplyKind, ReplyStatus, State, Step, Timestamp,
 };
-use crate::policy::debounce::{self, CRASHES_MAX};
+use crate::policy::debounce;
 use crate::policy::poison::{self, Poisoned};
 use crate::policy::retry;
-use crate::ports::{Peek, Release, Swapped, Written};
+use crate::ports::{Peek, Swapped, Written};
 
 /// After something was done about it, it is looked at again this soon.
 const SOON: Duration = Duration::from_secs(1);
@@ -61,28 +60,27 @@ pub(super) async fn caught(
     Ok(Outcome::HoldUntil(until, HoldReason::Backoff))
 }
 
-/// A delivery panicked: counted, and tried again later.
-pub(super) fn counted(world: &World, claimed: &Claimed) -> Release {
-    let crashes = claimed.state.crashes.saturating_add(1);
-    let chance = world.chance.fraction();
-    let until = retry::next_run_at(crashes, None, chance, world.now());
-    Release {
-        crashes,
-        ..keep_attempts(claimed, Some(until))
+/// A delivery panicked: tried again at growing intervals, until giving up by time. Yields when it is looked at again.
+pub(super) async fn delivery_caught(
+    world: &World,
+    visit: &Visit,
+    agent: &Agent,
+) -> Result<Timestamp, FlowError> {
+    let outbox = look::peek(world, &visit.conversation, 1).await?.outbox;
+    let now = world.now();
+    let Some(reply) = outbox.first() else {
+        return Ok(now.plus(SOON));
+    };
+    if now.since(reply.committed_at) >= agent.timing.give_up_after {
+        set_aside(world, visit, reply).await?;
+        return Ok(now.plus(SOON));
     }
-}
-
-/// Whether its deliveries panicked so often that no other is begun.
-pub(super) const fn ends(state: &State) -> bool {
-    state.crashes >= CRASHES_MAX
+    let chance = world.chance.fraction();
+    Ok(retry::next_send_at(reply.committed_at, None, chance, now))
 }
 
 /// Takes the reply that is first in line out of it: its sends panicked again and again.
-pub(super) async fn set_aside(
-    world: &World,
-    visit: &Visit,
-    reply: &Reply,
-) -> Result<(), FlowError> {
+async fn set_aside(world: &World, visit: &Visit, reply: &Reply) -> Result<(), FlowError> {
     let conversation = &visit.conversation;
     // What was being sent may have reached the person.
     let settlement = match reply.status {

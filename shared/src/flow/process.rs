@@ -188,18 +188,13 @@ async fn deliver_outbox(
     let Some(claimed) = lease::claim(world, visit, peek, None).await? else {
         return Ok(Next::ClaimLost);
     };
-    if poison::ends(&claimed.state)
-        && let Some(reply) = peek.outbox.first()
-    {
-        let set_aside = poison::set_aside(world, visit, reply).await;
-        lease::release(world, visit, &claimed, lease::fresh(&claimed, None)).await?;
-        return set_aside.map(|()| Next::LookAgain);
-    }
     let delivering = deliver::deliver(world, visit, agent, claimed.run, &peek.outbox);
     let Ok(delivery) = AssertUnwindSafe(delivering).catch_unwind().await else {
-        let counted = poison::counted(world, &claimed);
-        let until = counted.hold_until.unwrap_or_else(|| world.now());
-        lease::release(world, visit, &claimed, counted).await?;
+        let caught = poison::delivery_caught(world, visit, agent).await;
+        let hold_until = caught.as_ref().ok().copied();
+        let how = lease::keep_attempts(&claimed, hold_until);
+        lease::release(world, visit, &claimed, how).await?;
+        let until = caught?;
         return Ok(Next::End(Outcome::HoldUntil(until, HoldReason::SendLater)));
     };
     let hold_until = match &delivery {

@@ -214,7 +214,7 @@ async fn a_send_that_panics_is_tried_again_and_in_the_end_set_aside() {
             world.messenger.then(SendBehaviour::Panic);
         }
         world.say(ANA, "veneno").await;
-        world.pass_s(300).await;
+        world.pass_s(480).await;
         let person = world.store.look().people[&world.conversation(ANA)].clone();
         let statuses: Vec<_> = person
             .replies
