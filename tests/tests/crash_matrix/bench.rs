@@ -35,8 +35,8 @@ pub struct Bench {
 
 impl Bench {
     /// An empty installation at work; `can_be_asked` tells whether the provider can be asked about a send.
-    pub async fn start(strike: Option<Strike>, can_be_asked: bool) -> Self {
-        let steps = Steps::new(strike);
+    pub async fn start(strikes: Vec<Strike>, can_be_asked: bool) -> Self {
+        let steps = Steps::new(strikes);
         let fakes = FakeWorld::start_with_faults(agent(|_| {}), steps.clone());
         fakes.kill().await;
         fakes.messenger.can_be_asked(can_be_asked);

@@ -36,17 +36,16 @@ pub struct Story {
 /// One cell of the matrix.
 pub struct Cell {
     pub story: &'static str,
-    pub strike: Option<Strike>,
-    /// The step that is struck.
-    pub step: &'static str,
+    /// What is struck, in order, each with its step's name.
+    pub strikes: Vec<(Strike, &'static str)>,
     /// Whether the provider can be asked about a send.
     pub can_be_asked: bool,
 }
 
 impl Cell {
     fn struck(&self, step: &str, modes: &[Mode]) -> bool {
-        let mode = self.strike.map(|strike| strike.mode);
-        self.step == step && mode.is_some_and(|mode| modes.contains(&mode))
+        let mut strikes = self.strikes.iter();
+        strikes.any(|(strike, name)| *name == step && modes.contains(&strike.mode))
     }
 
     /// Whether the provider never got the reply and only it could tell: it is not sent again.
@@ -72,27 +71,22 @@ impl Cell {
 
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            story,
-            step,
-            can_be_asked,
-            ..
-        } = self;
-        match self.strike {
-            None => write!(f, "{story}, no fault")?,
-            Some(strike) => write!(f, "{story}, {strike} ({step})")?,
+        write!(f, "{}", self.story)?;
+        for (strike, step) in &self.strikes {
+            write!(f, ", {strike} ({step})")?;
         }
-        write!(f, ", can be asked: {can_be_asked}")
+        write!(f, ", can be asked: {}", self.can_be_asked)
     }
 }
 
 /// Tells the story once. Yields its steps and when the last text reached the person, in ms.
 async fn tell(story: &Story, cell: &Cell) -> (Vec<&'static str>, u64) {
-    let bench = Bench::start(cell.strike, cell.can_be_asked).await;
+    let strikes = cell.strikes.iter().map(|(strike, _)| *strike).collect();
+    let bench = Bench::start(strikes, cell.can_be_asked).await;
     let began = bench.now();
     (story.tell)(&bench).await;
     bench.come_to_rest().await;
-    assert_eq!(bench.steps.struck(), cell.strike.is_some(), "{cell}");
+    assert_eq!(bench.steps.struck(), cell.strikes.len(), "{cell}");
     truths::hold(&bench, cell);
     (story.truth)(&bench, cell);
     let last = bench.fakes.messenger.delivered().last().map(|one| one.at);
@@ -102,38 +96,62 @@ async fn tell(story: &Story, cell: &Cell) -> (Vec<&'static str>, u64) {
     (steps, last_ms)
 }
 
-/// The whole matrix of one story.
+/// The whole matrix of one story: every strike; and, where the provider can be asked, a crash at every step of what
+/// follows each of them.
 async fn matrix(story: &Story) {
-    let mut cells = 0;
-    let (mut after_a_crash, mut after_an_error) = (0, 0);
+    let (mut cells, mut pairs) = (0, 0);
+    let (mut after_a_crash, mut after_an_error, mut after_both) = (0, 0, 0);
     for can_be_asked in [true, false] {
         let mut cell = Cell {
             story: story.name,
-            strike: None,
-            step: "",
+            strikes: Vec::new(),
             can_be_asked,
         };
         let (steps, calm_ms) = tell(story, &cell).await;
         assert_eq!(steps.join(" "), story.steps, "{}", story.name);
-        for (strike, step) in strikes(&steps) {
-            cell.strike = Some(strike);
-            cell.step = step;
-            let late_ms = tell(story, &cell).await.1.saturating_sub(calm_ms);
-            let worst_ms = match strike.mode {
-                Mode::FailAfter | Mode::FailBefore | Mode::Twice => &mut after_an_error,
-                _ => &mut after_a_crash,
-            };
-            *worst_ms = late_ms.max(*worst_ms);
+        for struck in strikes(&steps) {
+            cell.strikes = vec![struck];
+            let (followed, last_ms) = tell(story, &cell).await;
+            let late_ms = last_ms.saturating_sub(calm_ms);
+            match struck.0.mode {
+                Mode::FailAfter | Mode::FailBefore | Mode::Twice => {
+                    after_an_error = late_ms.max(after_an_error);
+                }
+                _ => after_a_crash = late_ms.max(after_a_crash),
+            }
             cells += 1;
+            if !can_be_asked || struck.0.mode == Mode::Twice {
+                continue;
+            }
+            for second in crashes_after(struck.0, &followed) {
+                cell.strikes = vec![struck, second];
+                let last_ms = tell(story, &cell).await.1;
+                after_both = last_ms.saturating_sub(calm_ms).max(after_both);
+                pairs += 1;
+            }
         }
     }
     println!(
-        "{}: {} steps, {cells} cells; at most {after_a_crash} ms late after a crash, {after_an_error} after an error",
+        "{}: {} steps, {cells} cells, {pairs} pairs; at most {after_a_crash} ms late after a crash, \
+         {after_an_error} after an error, {after_both} after two",
         story.name,
         story.steps.split(' ').count(),
     );
     assert!(after_a_crash <= LATE_AFTER_A_CRASH_MS, "{}", story.name);
     assert!(after_an_error <= LATE_AFTER_AN_ERROR_MS, "{}", story.name);
+    assert!(after_both <= 2 * LATE_AFTER_A_CRASH_MS, "{}", story.name);
+}
+
+/// A crash after each step that follows the first strike.
+fn crashes_after(first: Strike, steps: &[&'static str]) -> Vec<(Strike, &'static str)> {
+    let crash = |(at, step): (usize, &&'static str)| {
+        let mode = Mode::CrashAfter;
+        (Strike { at, mode }, *step)
+    };
+    let steps = steps.iter().enumerate();
+    let later = steps.filter(|(at, _)| *at > first.at || first.mode == Mode::CrashAtTheEnd);
+    let later = later.filter(|(at, _)| *at >= first.at);
+    later.map(crash).collect()
 }
 
 /// Every way in which each step can be struck, and the end.

@@ -95,9 +95,9 @@ impl Invocation {
     }
 }
 
-/// Counts, and strikes once.
+/// Counts, and strikes: the first strike, then the next.
 pub struct Steps {
-    strike: Option<Strike>,
+    strikes: Vec<Strike>,
     inner: Mutex<Inner>,
 }
 
@@ -105,14 +105,14 @@ pub struct Steps {
 struct Inner {
     watched: Option<Kind>,
     names: Vec<&'static str>,
-    struck: bool,
+    struck: usize,
 }
 
 impl Steps {
     /// Nothing is counted until something is watched.
-    pub fn new(strike: Option<Strike>) -> Arc<Self> {
+    pub fn new(strikes: Vec<Strike>) -> Arc<Self> {
         Arc::new(Self {
-            strike,
+            strikes,
             inner: Mutex::default(),
         })
     }
@@ -127,8 +127,8 @@ impl Steps {
         self.inner.lock().unwrap().names.clone()
     }
 
-    /// Whether the strike has happened.
-    pub fn struck(&self) -> bool {
+    /// How many strikes have happened.
+    pub fn struck(&self) -> usize {
         self.inner.lock().unwrap().struck
     }
 
@@ -154,8 +154,9 @@ impl Steps {
             at: inner.names.len(),
             mode: Mode::CrashAtTheEnd,
         };
-        let dies = !inner.struck && inner.watched == Some(kind) && self.strike == Some(here);
-        inner.struck |= dies;
+        let next = self.strikes.get(inner.struck);
+        let dies = inner.watched == Some(kind) && next == Some(&here);
+        inner.struck += usize::from(dies);
         dies
     }
 
@@ -167,8 +168,11 @@ impl Steps {
         }
         let at = inner.names.len();
         inner.names.push(name);
-        let strike = self.strike.filter(|strike| strike.at == at)?;
-        inner.struck = true;
+        let strike = self.strikes.get(inner.struck)?;
+        if strike.at != at {
+            return None;
+        }
+        inner.struck += 1;
         Some(strike.mode)
     }
 }
