@@ -88,7 +88,7 @@ pub enum ClosedReason {
     OptedOut,
     /// A human has taken over.
     Paused,
-    /// It waited for a day, and the handler died each time before a run of it could begin.
+    /// No run could begin on it for a day, and WhatsApp lets nothing be said freely after that.
     Expired,
 }
 

@@ -40,14 +40,17 @@ pub(super) async fn caught(
                 hold_until: Some(until),
                 ..state.clone()
             };
-            let store = &world.store;
-            let swapped = store.swap_state(conversation, state.version, &counted);
-            if swapped.await? != Swapped::Done {
+            let swapped = world
+                .store
+                .swap_state(conversation, state.version, &counted)
+                .await?;
+            if swapped != Swapped::Done {
                 until = now.plus(SOON);
             }
         }
         (Poisoned::Close(closure), Some(state)) => {
-            close(world, conversation, state.version, closure).await?;
+            let why = "looking at them broke this program each time";
+            close(world, conversation, state.version, closure, why).await?;
         }
         (Poisoned::Apologise, Some(_)) => {
             let run = Box::pin(run::run(world, visit, agent, &peek, ReplyKind::Apology));
@@ -89,9 +92,12 @@ async fn set_aside(world: &World, visit: &Visit, reply: &Reply) -> Result<(), Fl
             code: "crashed".to_owned(),
         },
     };
-    let (store, token) = (&world.store, reply.token);
-    let settled = store.settle(conversation, reply.id, token, &settlement, world.now());
-    if settled.await? == Written::Done {
+    let (now, token) = (world.now(), reply.token);
+    let settled = world
+        .store
+        .settle(conversation, reply.id, token, &settlement, now)
+        .await?;
+    if settled == Written::Done {
         tracing::error!(
             conversation.hash = world.hasher.conversation(conversation),
             turn = %reply.id,
@@ -113,7 +119,7 @@ pub(super) async fn nothing_readable(
     Ok(is_empty(first) && is_empty(&look::peek(world, conversation, PENDING_MAX).await?))
 }
 
-/// Closes what has waited for a day while whatever looked at it died before a run began. Yields whether it did.
+/// Closes what has waited for a day without a run: whatever looks at it may die each time. Yields whether it did.
 pub(super) async fn close_beyond_help(
     world: &World,
     conversation: &ConversationId,
@@ -128,7 +134,9 @@ pub(super) async fn close_beyond_help(
     else {
         return Ok(false);
     };
-    close(world, conversation, state.version, closure).await
+    let why =
+        "no run could begin on them for a day, and WhatsApp lets nothing be said freely after it";
+    close(world, conversation, state.version, closure, why).await
 }
 
 async fn close(
@@ -136,9 +144,14 @@ async fn close(
     conversation: &ConversationId,
     version: u64,
     closure: Closure,
+    why: &'static str,
 ) -> Result<bool, FlowError> {
-    let (store, now) = (&world.store, world.now());
-    let closed = store.close(conversation, version, &closure, now).await? == Written::Done;
+    let now = world.now();
+    let written = world
+        .store
+        .close(conversation, version, &closure, now)
+        .await?;
+    let closed = written == Written::Done;
     if closed {
         let (events, reason) = (closure.events.len(), closure.reason);
         world.note(conversation, &Step::Closed { events, reason });
@@ -146,7 +159,8 @@ async fn close(
             conversation.hash = world.hasher.conversation(conversation),
             messages = events,
             reason = reason.as_str(),
-            "messages are given up without an answer: looking at them broke this program each time"
+            why,
+            "messages are given up without an answer"
         );
     }
     Ok(closed)

@@ -174,9 +174,9 @@ async fn a_message_that_cannot_be_read_is_set_aside_and_not_swept_for_ever() {
     let ana = world.conversation(ANA);
     world.store.touch(|table| {
         let events = &mut table.people.get_mut(&ana).unwrap().events;
-        events
-            .values_mut()
-            .for_each(|one| one.health = Health::Broken);
+        for one in events.values_mut() {
+            one.health = Health::Broken;
+        }
     });
     world.pass_s(60).await;
     world.say(ANA, "oi").await;
@@ -266,7 +266,9 @@ async fn an_item_of_a_newer_version_waits_without_an_attempt() {
     let set = |health| {
         world.store.touch(|table| {
             let events = &mut table.people.get_mut(&ana).unwrap().events;
-            events.values_mut().for_each(|one| one.health = health);
+            for one in events.values_mut() {
+                one.health = health;
+            }
         });
     };
     set(Health::Future);
