@@ -3,6 +3,7 @@
 use futures_util::FutureExt;
 use recado::domain::Alias;
 use recado::ports::{Erasure, Store as _, Written};
+use recado_tests::fake_store::Person;
 
 use crate::bench::Bench;
 use crate::steps::Kind;
@@ -19,7 +20,7 @@ async fn ana_of_two_aliases(bench: &Bench) {
 /// Nothing of her is left but two tombstones, and what comes late does not bring her back.
 fn nothing_is_left(bench: &Bench, cell: &Cell) {
     let table = bench.table();
-    let items: usize = table.people.values().map(|person| person.items()).sum();
+    let items: usize = table.people.values().map(Person::items).sum();
     assert_eq!(items, 0, "{cell}");
     assert!(table.aliases.is_empty(), "{cell}");
     assert_eq!(table.tombstones.len(), 2, "{cell}");
