@@ -5,6 +5,7 @@ pub mod context;
 pub mod debounce;
 pub mod identity;
 pub mod opt_out;
+pub mod poison;
 pub mod prompt;
 pub mod retry;
 pub mod sendable;

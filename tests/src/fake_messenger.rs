@@ -22,6 +22,8 @@ pub enum SendBehaviour {
     AcceptSilently,
     /// Not accepted, and no answer comes.
     LoseSilently,
+    /// Not accepted: the client panics.
+    Panic,
 }
 
 /// A text that reached the provider.
@@ -109,6 +111,7 @@ impl Messenger for FakeMessenger {
             SendBehaviour::Unreachable => {
                 return Err(SendError::NotConnected("connection refused".into()));
             }
+            SendBehaviour::Panic => panic!("told to"),
             SendBehaviour::LoseSilently => return Err(silent()),
             SendBehaviour::Accept | SendBehaviour::AcceptSilently => {
                 let now = self.clock.now();

@@ -40,6 +40,8 @@ pub enum Fault {
     FailBefore,
     /// It is applied, and its answer is lost.
     FailAfter,
+    /// It arrives twice; the second answer is the one that is heard.
+    Twice,
 }
 
 /// Decides what happens to each request; may take its time.
@@ -48,6 +50,9 @@ pub trait Faults: Send + Sync {
     /// Called before `operation`, named as in the port. `resolve.aliases` comes between the two reads of a
     /// resolve that is no snapshot.
     async fn before(&self, operation: &'static str) -> Fault;
+
+    /// Called once it is applied, before its answer is given.
+    async fn after(&self, _operation: &'static str) {}
 }
 
 /// No faults.
@@ -102,13 +107,17 @@ impl FakeStore {
     async fn perform<T>(
         &self,
         operation: &'static str,
-        act: impl FnOnce(&mut Table) -> Result<T, StoreError>,
+        act: impl Fn(&mut Table) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let fault = self.faults.before(operation).await;
         if fault == Fault::FailBefore {
             return Err(unavailable(operation, "was not applied"));
         }
-        let given = self.touch(act);
+        let mut given = self.touch(&act);
+        if fault == Fault::Twice {
+            given = self.touch(&act);
+        }
+        self.faults.after(operation).await;
         if fault == Fault::FailAfter {
             return Err(unavailable(operation, "was applied, its answer is lost"));
         }

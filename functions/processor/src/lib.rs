@@ -8,6 +8,7 @@ pub mod invocation;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use recado::adapters::sqs::{self, BodyError, Job};
@@ -20,8 +21,14 @@ use serde::{Deserialize, Serialize};
 /// After a failure of table or queue the tick comes back within this many seconds, spread by chance.
 const FAILURE_HOLD_MAX_S: f64 = 10.0;
 
+/// What panics where nothing can be counted is tried again this slowly, until the queue's `maxReceiveCount` ends it.
+const PANIC_HOLD_S: u32 = 60;
+
 /// A body of a newer version waits for the rollout this long at a time.
 const FUTURE_VERSION_HOLD_S: u32 = 30;
+
+/// A tick that could not be held is held again after each of these.
+const HOLD_PAUSES: [Duration; 2] = [Duration::ZERO, Duration::from_millis(500)];
 
 /// A batch as the event source mapping delivers it.
 #[derive(Debug, Deserialize)]
@@ -156,9 +163,9 @@ async fn tick(
         Err(_panic) => {
             tracing::error!(
                 conversation.hash = hash,
-                "a panic was caught; the tick is tried again"
+                "a panic was caught where it cannot be counted; the tick is tried again until the queue gives it up"
             );
-            hold_for_a_while(world, &receipt).await;
+            hold(world, &receipt, PANIC_HOLD_S).await;
             Fate::Stays
         }
     }
@@ -196,9 +203,18 @@ async fn hold_for_a_while(world: &World, receipt: &Receipt) {
     hold(world, receipt, seconds).await;
 }
 
-/// Where this fails too, the tick comes back at the end of the queue's own visibility timeout.
+/// Tried again where it fails: a run has put its tick off until its own end, and there it would stay. Where that fails
+/// too, it comes back then.
 async fn hold(world: &World, receipt: &Receipt, seconds: u32) {
-    if let Err(error) = world.ticks.hold(receipt, seconds).await {
+    let mut held = world.ticks.hold(receipt, seconds).await;
+    for pause in HOLD_PAUSES {
+        if held.is_ok() {
+            break;
+        }
+        world.clock.sleep(pause).await;
+        held = world.ticks.hold(receipt, seconds).await;
+    }
+    if let Err(error) = held {
         tracing::warn!(%error, reason = ?error.source(), "a tick could not be held");
     }
 }

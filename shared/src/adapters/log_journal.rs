@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::adapters::meta::codes::{self, Class, Row};
 use crate::adapters::model_advice::advice;
-use crate::domain::{ConversationId, Hasher, ReplyId, Step, Timestamp};
+use crate::domain::{ConversationId, Hasher, ReplyId, ReplyKind, Step, Timestamp};
 use crate::ports::Journal;
 
 /// Writes the story to the log.
@@ -58,6 +58,16 @@ fn warn(hash: &str, step: &Step) -> bool {
             reason,
             advice = advice(*class, reason),
             "model failed"
+        ),
+        Step::Committed {
+            reply,
+            kind: ReplyKind::Apology,
+            answered,
+        } => tracing::error!(
+            conversation.hash = hash,
+            turn = %reply,
+            messages = answered.len(),
+            "gave up on messages: the person gets the agent's apology; the lines above say what failed"
         ),
         Step::SendRefused { reply, code, again } => refused(hash, *reply, code, *again),
         Step::SendUnknown { reply } => tracing::warn!(

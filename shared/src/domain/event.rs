@@ -88,6 +88,8 @@ pub enum ClosedReason {
     OptedOut,
     /// A human has taken over.
     Paused,
+    /// No run could begin on it for a day, and WhatsApp lets nothing be said freely after that.
+    Expired,
 }
 
 impl ClosedReason {
@@ -97,6 +99,7 @@ impl ClosedReason {
             Self::KindNotAnswered => "kind_not_answered",
             Self::OptedOut => "opted_out",
             Self::Paused => "paused",
+            Self::Expired => "expired",
         }
     }
 }

@@ -1,12 +1,15 @@
 //! A tick: look, decide, do, and look again until the conversation is at rest or has to wait.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
+
+use futures_util::FutureExt;
 
 use super::deliver::{self, Delivery};
 use super::run::{self, RunEnd};
 use super::{FlowError, World};
-use super::{lease, look};
+use super::{lease, look, poison};
 use crate::domain::{Agent, Batch, ConversationId, HoldReason, ReplyKind, Step, Timestamp};
 use crate::error::StoreError;
 use crate::policy::debounce::{self, Decision};
@@ -59,7 +62,7 @@ impl Visit {
 ///
 /// Errors mean that the table or the queue failed; nothing is lost, the tick is to be held and tried again.
 pub async fn process(world: &World, visit: &Visit) -> Result<Outcome, FlowError> {
-    let outcome = match look_until_rest(world, visit).await {
+    let outcome = match look_or_count(world, visit).await {
         Err(FlowError::Store(StoreError::FutureVersion { item, found, known })) => {
             tracing::warn!(item, found, known, "an item of a newer version waits");
             hold(world, FUTURE_VERSION_WAIT, HoldReason::FutureVersion)
@@ -72,7 +75,8 @@ pub async fn process(world: &World, visit: &Visit) -> Result<Outcome, FlowError>
     Ok(outcome)
 }
 
-async fn look_until_rest(world: &World, visit: &Visit) -> Result<Outcome, FlowError> {
+/// A panic outside of a run, which counts its own, is counted here.
+async fn look_or_count(world: &World, visit: &Visit) -> Result<Outcome, FlowError> {
     let Some(agent) = world.agents.by_id(&visit.conversation.agent).await else {
         tracing::error!(
             agent = visit.conversation.agent.as_str(),
@@ -80,11 +84,27 @@ async fn look_until_rest(world: &World, visit: &Visit) -> Result<Outcome, FlowEr
         );
         return Ok(hold(world, debounce::BACKOFF_MAX, HoldReason::Backoff));
     };
+    let looking = AssertUnwindSafe(look_until_rest(world, visit, &agent));
+    let Ok(looked) = looking.catch_unwind().await else {
+        tracing::error!(
+            conversation.hash = world.hasher.conversation(&visit.conversation),
+            "a panic was caught; it is counted, and the tick is tried again"
+        );
+        return Box::pin(poison::caught(world, visit, &agent)).await;
+    };
+    looked
+}
+
+async fn look_until_rest(
+    world: &World,
+    visit: &Visit,
+    agent: &Arc<Agent>,
+) -> Result<Outcome, FlowError> {
     let mut claims_lost = 0;
     for _ in 0..LOOKS_MAX {
         let peek = look::peek(world, &visit.conversation, PENDING_MAX).await?;
-        let decision = debounce::decide(&peek, &agent, world.now());
-        match act(world, visit, &agent, peek, decision).await? {
+        let decision = debounce::decide(&peek, agent, world.now());
+        match act(world, visit, agent, peek, decision).await? {
             Next::End(outcome) => return Ok(outcome),
             Next::LookAgain => claims_lost = 0,
             Next::ClaimLost => {
@@ -168,7 +188,15 @@ async fn deliver_outbox(
     let Some(claimed) = lease::claim(world, visit, peek, None).await? else {
         return Ok(Next::ClaimLost);
     };
-    let delivery = deliver::deliver(world, visit, agent, claimed.run, &peek.outbox).await;
+    let delivering = deliver::deliver(world, visit, agent, claimed.run, &peek.outbox);
+    let Ok(delivery) = AssertUnwindSafe(delivering).catch_unwind().await else {
+        let caught = poison::delivery_caught(world, visit, agent).await;
+        let hold_until = caught.as_ref().ok().copied();
+        let how = lease::keep_attempts(&claimed, hold_until);
+        lease::release(world, visit, &claimed, how).await?;
+        let until = caught?;
+        return Ok(Next::End(Outcome::HoldUntil(until, HoldReason::SendLater)));
+    };
     let hold_until = match &delivery {
         Ok(Delivery::Later(until)) => Some(*until),
         _ => claimed

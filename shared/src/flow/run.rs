@@ -1,6 +1,6 @@
 //! One run: `Claimed -> batch -> memory -> context -> model -> Committed -> Sent`, then the lease goes back.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
 use futures_util::FutureExt;
@@ -196,8 +196,21 @@ async fn batch_now(
     let mut peek = look::peek(world, &visit.conversation, PENDING_MAX).await?;
     if let Some(state) = &mut peek.state {
         state.lease = None; // ours
+        // This run has not failed yet: counted with those that did, it would be one too many to begin, and begin again.
+        state.attempts = state.attempts.saturating_sub(1);
     }
-    Ok(match (debounce::decide(&peek, agent, world.now()), kind) {
+    let deciding = || debounce::decide(&peek, agent, world.now());
+    let decision = match std::panic::catch_unwind(AssertUnwindSafe(deciding)) {
+        Ok(decision) => decision,
+        // The very decision panics, and that was counted: the honest line needs none.
+        Err(_) if kind == ReplyKind::Apology => {
+            let Peek { state, pending, .. } = peek;
+            let batch = state.map(|state| debounce::batch(&state, pending));
+            return Ok(batch.filter(|batch| !batch.events().is_empty()));
+        }
+        Err(panic) => resume_unwind(panic),
+    };
+    Ok(match (decision, kind) {
         (Decision::Answer(batch), ReplyKind::Answer)
         | (Decision::ConfirmOptOut(batch), ReplyKind::OptOut)
         | (Decision::Apologise(batch), ReplyKind::Apology) => Some(batch),

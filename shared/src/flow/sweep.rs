@@ -1,13 +1,14 @@
 //! Every minute: whatever is not at rest for too long gets a fresh tick, and a crashed `forget` goes on.
 
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 
 use super::forget::{self, LONGEST_RUN};
-use super::look;
 use super::{FlowError, World};
+use super::{look, poison};
 use crate::domain::{ConversationId, Timestamp};
 use crate::ports::{Swapped, Unrest};
 
@@ -191,21 +192,34 @@ enum Looked {
 async fn retick(world: &World, conversation: ConversationId, now: Timestamp) -> Looked {
     let ticked = async {
         let peek = look::peek(world, &conversation, 1).await?;
-        let waits_until = peek.state.map_or(Timestamp::default(), |state| {
+        let waits_until = peek.state.as_ref().map_or(Timestamp::default(), |state| {
             let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
             leased.max(state.hold_until.unwrap_or_default())
         });
         if waits_until > now {
             return Ok(Looked::Waits);
         }
+        if poison::nothing_readable(world, &conversation, &peek).await?
+            || poison::close_beyond_help(world, &conversation, &peek).await?
+        {
+            return Ok(Looked::Waits);
+        }
         let dedup = dedup(world, &conversation, now);
         world.ticks.tick(&conversation, &dedup).await?;
         Ok(Looked::Ticked)
     };
-    ticked.await.unwrap_or_else(|error| {
-        log_failure(world, &conversation, &error);
-        Looked::Failed
-    })
+    match AssertUnwindSafe(ticked).catch_unwind().await {
+        Ok(Ok(looked)) => looked,
+        Ok(Err(error)) => {
+            log_failure(world, &conversation, &error);
+            Looked::Failed
+        }
+        Err(_panic) => {
+            let hash = world.hasher.conversation(&conversation);
+            tracing::error!(conversation.hash = hash, "a panic was caught in a sweep");
+            Looked::Failed
+        }
+    }
 }
 
 fn dedup(world: &World, conversation: &ConversationId, now: Timestamp) -> String {

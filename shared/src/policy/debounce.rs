@@ -13,7 +13,7 @@ use crate::domain::{
 use crate::ports::Peek;
 
 /// How many caught panics in a row make a batch one that is answered with the honest line.
-const CRASHES_MAX: u32 = 3;
+pub const CRASHES_MAX: u32 = 3;
 
 /// How many runs in a row that never ended (a process that dies each time) count as failed.
 const ATTEMPTS_MAX: u32 = 20;

@@ -302,6 +302,7 @@ impl Witness {
                 ClosedReason::OptedOut => said_again || covered(&seen.event),
                 ClosedReason::Paused => human,
                 ClosedReason::KindNotAnswered => true,
+                ClosedReason::Expired => false,
             };
             let before = std::mem::replace(&mut seen.end, End::Closed);
             let stored_ms = seen.stored_ms;

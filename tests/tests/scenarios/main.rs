@@ -8,6 +8,7 @@ mod memory;
 mod models;
 mod outages;
 mod people;
+mod poison;
 mod sends;
 mod tools;
 mod turns;

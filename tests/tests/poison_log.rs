@@ -1,0 +1,104 @@
+//! What the operator reads of what was given up, on AWS and in a local run, which shows warnings alone. A process of its
+//! own: a log statement first met by another test's thread, which has no log, may stay silent for all.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use recado::adapters::log_journal::LogJournal;
+use recado::flow::World;
+use recado::flow::process::{Outcome, Visit, process};
+use recado::flow::sweep::{Broom, sweep};
+use recado_processor::{SqsAttributes, SqsEvent, SqsRecord};
+use recado_tests::fake_model::Behaviour;
+use recado_tests::fake_world::FakeWorld;
+
+const ANA: &str = "5511900000001";
+const BIA: &str = "5511900000002";
+
+/// Keeps what is written to it.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Visits Ana's conversation until it is at rest.
+async fn visit_until_rest(fakes: &FakeWorld, world: &World) {
+    for _ in 0..10 {
+        let visit = Visit {
+            conversation: fakes.conversation(ANA),
+            receipt: None,
+            deadline: world.now().plus(Duration::from_mins(2)),
+        };
+        match process(world, &visit).await.unwrap() {
+            Outcome::Done => return,
+            Outcome::HoldUntil(until, _) => fakes.pass(until.since(world.now())).await,
+        }
+    }
+    panic!("not at rest");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_given_up_is_told_once_each_and_of_nobody() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_ansi(false)
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+
+    let fakes = FakeWorld::start();
+    fakes.kill().await;
+    let world = World {
+        journal: Arc::new(LogJournal::of_warnings(Arc::clone(&fakes.world.hasher))),
+        ..fakes.world.clone()
+    };
+    for _ in 0..3 {
+        fakes.model.then(Behaviour::Panic);
+    }
+    fakes.say(ANA, "veneno").await;
+    visit_until_rest(&fakes, &world).await;
+    fakes.say(BIA, "veneno").await;
+    fakes.pass(Duration::from_hours(24)).await;
+    let broom = Broom {
+        grace: Duration::from_secs(50),
+        limit: 10,
+    };
+    for _ in 0..2 {
+        sweep(&world, broom).await.unwrap();
+    }
+    let record = SqsRecord {
+        message_id: "m1".to_owned(),
+        receipt_handle: "r1".to_owned(),
+        body: format!("{{\"contact\":\"{ANA}\""),
+        attributes: SqsAttributes::default(),
+    };
+    let event = SqsEvent {
+        records: vec![record],
+    };
+    recado_processor::handle(&world, event, world.now()).await;
+
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    for told in [
+        "gave up on messages: the person gets the agent's apology",
+        "messages are given up without an answer",
+        "a message is set aside",
+    ] {
+        assert_eq!(log.matches(told).count(), 1, "{told}: {log}");
+    }
+    assert!(log.contains("ERROR"), "{log}");
+    for personal in [ANA, BIA, "veneno", "wamid"] {
+        assert!(!log.contains(personal), "the log shows {personal}: {log}");
+    }
+}
