@@ -64,6 +64,7 @@ fn old_reply(id: ReplyId, event: &Event) -> StoredReply {
             status: ReplyStatus::Sent,
             token: None,
             refusals: 0,
+            refused_since: None,
             committed_at: event.sent_at,
         },
         epoch: 0,
@@ -88,8 +89,11 @@ async fn a_compaction_in_two_folds() {
                 let asked = bench.fakes.ticks.compact(&bench.ana()).await;
                 asked.unwrap();
                 bench.pass_ms(10 * 60_000).await;
-                // What failed changed nothing, and the next turn asks again.
+                // What failed changed nothing, and a later turn asks again.
                 bench.steps.watch(None);
+                let asked = bench.fakes.ticks.compact(&bench.ana()).await;
+                asked.unwrap();
+                bench.pass_ms(10 * 60_000).await;
                 bench.say("wamid.2", "tchau").await;
             }
             .boxed()
