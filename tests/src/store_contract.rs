@@ -104,6 +104,7 @@ macro_rules! for_each_store_contract {
             outbox::a_settled_reply_leaves_the_outbox_for_the_history,
             outbox::a_refused_reply_is_ready_again_and_counts_it_once,
             outbox::an_unknown_reply_is_sent_or_ready_again_for_its_sender,
+            outbox::an_unknown_reply_is_ready_again_where_nobody_works,
             outbox::an_unknown_reply_is_not_ready_again_while_another_run_works,
             outbox::an_unknown_reply_is_not_ready_again_after_a_later_one,
             outbox::a_ready_reply_is_withheld_only_by_who_holds_no_token,

@@ -31,10 +31,17 @@ pub struct Mutant {
     pub term: usize,
 }
 
+impl Mutant {
+    /// The term that is left out.
+    pub fn left_out(&self) -> String {
+        let condition = Condition::parse(&self.condition);
+        condition.term(self.term).unwrap_or_default().to_owned()
+    }
+}
+
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let condition = Condition::parse(&self.condition);
-        let term = condition.term(self.term).unwrap_or_default();
+        let term = self.left_out();
         let Self {
             place, condition, ..
         } = self;

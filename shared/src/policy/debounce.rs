@@ -71,7 +71,17 @@ fn stops_the_outbox(state: &State, peek: &Peek, agent: &Agent) -> bool {
             .outbox
             .iter()
             .all(|reply| reply.status == ReplyStatus::Ready)
-        && opt_out::last_stop(&peek.pending, &agent.opt_out_words).is_some()
+        && confirmable_stop(state, &peek.pending, agent).is_some()
+}
+
+/// The STOP that is confirmed next. What a write was done for is answered first, where it was said after a STOP that came
+/// late: the confirmation would open the seal, and a rerun of what is left would write again.
+fn confirmable_stop(state: &State, pending: &[Event], agent: &Agent) -> Option<usize> {
+    let stop = opt_out::last_stop(pending, &agent.opt_out_words)?;
+    let sealed = still_sealed(state, pending);
+    let is_sealed = |event: &Event| sealed.is_some_and(|sealed| sealed.events.contains(&event.id));
+    let later = &pending[stop + 1..];
+    (!later.iter().any(is_sealed)).then_some(stop)
 }
 
 /// Decides on messages of a living conversation that no one works on.
@@ -80,7 +90,7 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
     if let Some(closure) = closure(state, &peek.pending, stop, now) {
         return Decision::Close(closure);
     }
-    if let Some(stop) = stop {
+    if let Some(stop) = confirmable_stop(state, &peek.pending, agent) {
         // Of more messages than a batch holds the STOP is among those answered; the older ones are closed after it.
         let first = (stop + 1).saturating_sub(Batch::MAX);
         return Decision::ConfirmOptOut(Batch::from_pending(peek.pending[first..=stop].to_vec()));

@@ -193,6 +193,14 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
     }
 }
 
+pub async fn an_unknown_reply_is_ready_again_where_nobody_works(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
+    scene.change(|state| state.lease = None).await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &Settlement::Ready).await;
+    assert_eq!(ready, Written::Done);
+    assert_eq!(scene.leaving().await.status, ReplyStatus::Ready);
+}
+
 pub async fn an_unknown_reply_is_not_ready_again_while_another_run_works(bench: &dyn Bench) {
     let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
     scene.claim(2).await;

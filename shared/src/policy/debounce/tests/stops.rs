@@ -75,3 +75,36 @@ fn a_stop_goes_before_a_reply_that_waits_to_be_sent() {
     peek.outbox[0].status = ReplyStatus::Sending;
     assert_eq!(decide(&peek, &agent::sample(), at(100)), Decision::Deliver);
 }
+
+#[test]
+fn what_a_write_was_done_for_is_answered_before_a_stop_that_came_late() {
+    let pending = || {
+        vec![
+            said("late", 0, "parar"),
+            said("a", 1_000, "marca"),
+            said("b", 2_000, "sexta"),
+        ]
+    };
+    let sealed = |ids: &[&str]| Sealed {
+        reply: ReplyId::from_parts(ZERO, 9),
+        events: ids
+            .iter()
+            .map(|id| MessageId::parse(*id).unwrap())
+            .collect(),
+    };
+    let seen = |ids: &[&str]| {
+        let seal = sealed(ids);
+        with(seen(pending()), |state| state.sealed = Some(seal))
+    };
+    let mut behind = seen(&["a"]);
+    let decision = decide(&behind, &agent::sample(), at(9_000));
+    assert!(matches!(decision, Decision::Answer(_)), "{decision:?}");
+    assert_eq!(names(&decision), ["a"]);
+    behind.outbox.push(reply());
+    let decision = decide(&behind, &agent::sample(), at(9_000));
+    assert_eq!(decision, Decision::Deliver, "in the order of their commits");
+    let before = seen(&["late"]);
+    let decision = decide(&before, &agent::sample(), at(9_000));
+    assert!(matches!(decision, Decision::ConfirmOptOut(_)));
+    assert_eq!(names(&decision), ["late"]);
+}
