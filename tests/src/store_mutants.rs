@@ -163,10 +163,12 @@ fn keep_used<T>(declared: &mut Option<HashMap<String, T>>, text: &str) {
     }
 }
 
-/// What a condition stands on: never an id, so that it is the same in every contract.
+/// What a condition stands on: never an id, so that it is the same in every contract. Of a change the first attribute that
+/// it sets: what it sets besides hangs on what there is to set.
 fn place(request: &str, item: &Item, change: &str) -> String {
     let key = item.get("item").and_then(|key| key.as_s().ok());
     let kind = key.and_then(|key| key.split('#').next());
+    let change = change.split(" =").next().unwrap_or_default();
     format!("{request} of {}: {change}", kind.unwrap_or_default())
 }
 

@@ -70,7 +70,11 @@ async fn the_contract_notices_every_guard_that_is_left_out() {
 }
 
 /// Terms that no contract notices, each for what stands before it.
-const BELTS: &[(&str, &str, &str)] = &[];
+const BELTS: &[(&str, &str, &str)] = &[(
+    "update in a transaction of reply: SET #status",
+    "#status IN (:from0)",
+    "the reply was seen `unknown` by the request before: it shows only in a race",
+)];
 
 fn is_belt(mutant: &Mutant) -> bool {
     let is_it = |(place, term, _): &(&str, &str, &str)| {
@@ -117,6 +121,9 @@ async fn the_contract_notices_every_term_of_a_condition_that_is_left_out() {
         .await;
     let (belts, unnoticed): (Vec<_>, Vec<_>) = unnoticed.into_iter().partition(is_belt);
     println!("{all} mutants, {} of them belts", belts.len());
+    for (place, term, why) in BELTS {
+        println!("{place}, {term}: {why}");
+    }
     let told: Vec<_> = unnoticed.iter().map(Mutant::to_string).collect();
     assert!(told.is_empty(), "nobody notices:\n{}", told.join("\n"));
 }
