@@ -34,7 +34,7 @@ async fn talk(label: &str, turns: &[(usize, usize)]) -> usize {
             .model
             .prompts()
             .into_iter()
-            .rfind(|prompt| prompt.history != [] || prompt.memory.is_some());
+            .rfind(|prompt| !prompt.history.is_empty() || prompt.memory.is_some());
         let prompt = prompt.expect("an answer after the first");
         let shown: Vec<&str> = prompt
             .history
