@@ -36,7 +36,7 @@ use tokio::time::Instant;
 pub use self::core::{Line, Violation};
 
 use self::core::Core;
-use self::plan::{Act, Fault, Ids, Kind, Plan, Said};
+use self::plan::{Act, Aim, Fault, Ids, Kind, Plan, Said};
 use self::switches::Switches;
 use self::witness::Witness;
 use self::words::Canary;
@@ -50,6 +50,8 @@ pub struct Options {
     pub guards: Guards,
     /// The flow's own guards.
     pub switches: Switches,
+    /// What the schedule is aimed at.
+    pub aim: Aim,
     /// Whether the story is kept.
     pub record: bool,
 }
@@ -126,7 +128,7 @@ fn patience_ms(plan: &Plan) -> u64 {
 }
 
 async fn play(seed: u64, base: &Agent, options: &Options) -> Outcome {
-    let plan = Plan::draw(seed);
+    let plan = Plan::draw(seed, options.aim);
     let agent = agent_of(&plan, base);
     let witness = Witness::new(agent.clone(), patience_ms(&plan));
     let core = Arc::new(Core::new(seed, &plan, witness, options.record));

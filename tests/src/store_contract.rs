@@ -111,6 +111,7 @@ macro_rules! for_each_store_contract {
             outbox::a_refused_reply_is_ready_again_and_counts_it_once,
             outbox::since_when_a_reply_is_refused_is_kept_until_something_else_keeps_it,
             outbox::an_unknown_reply_is_sent_or_ready_again_for_its_sender,
+            outbox::an_unknown_reply_is_ready_again_where_nobody_works,
             outbox::an_unknown_reply_is_not_ready_again_while_another_run_works,
             outbox::an_unknown_reply_is_not_ready_again_after_a_later_one,
             outbox::a_ready_reply_is_withheld_only_by_who_holds_no_token,

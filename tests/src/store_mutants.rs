@@ -31,10 +31,17 @@ pub struct Mutant {
     pub term: usize,
 }
 
+impl Mutant {
+    /// The term that is left out.
+    pub fn left_out(&self) -> String {
+        let condition = Condition::parse(&self.condition);
+        condition.term(self.term).unwrap_or_default().to_owned()
+    }
+}
+
 impl fmt::Display for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let condition = Condition::parse(&self.condition);
-        let term = condition.term(self.term).unwrap_or_default();
+        let term = self.left_out();
         let Self {
             place, condition, ..
         } = self;
@@ -156,10 +163,12 @@ fn keep_used<T>(declared: &mut Option<HashMap<String, T>>, text: &str) {
     }
 }
 
-/// What a condition stands on: never an id, so that it is the same in every contract.
+/// What a condition stands on: never an id, so that it is the same in every contract. Of a change the first attribute that
+/// it sets: what it sets besides hangs on what there is to set.
 fn place(request: &str, item: &Item, change: &str) -> String {
     let key = item.get("item").and_then(|key| key.as_s().ok());
     let kind = key.and_then(|key| key.split('#').next());
+    let change = change.split(" =").next().unwrap_or_default();
     format!("{request} of {}: {change}", kind.unwrap_or_default())
 }
 

@@ -24,10 +24,20 @@ macro_rules! guards {
             /// # Panics
             /// Where there is no such guard.
             pub fn without(name: &str) -> Self {
+                Self::without_all(&[name])
+            }
+
+            /// All of them but those of these names.
+            ///
+            /// # Panics
+            /// Where there is no such guard.
+            pub fn without_all(names: &[&str]) -> Self {
                 let mut guards = Self::default();
-                match name {
-                    $(stringify!($name) => guards.$name = false,)*
-                    other => panic!("no guard is called {other}"),
+                for name in names {
+                    match *name {
+                        $(stringify!($name) => guards.$name = false,)*
+                        other => panic!("no guard is called {other}"),
+                    }
                 }
                 guards
             }

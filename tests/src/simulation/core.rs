@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::invocation::here;
-use super::plan::{Fault, Plan, Swarm};
+use super::plan::{Aim, Fault, Plan, Swarm};
 use super::witness::Witness;
 
 /// A law that was broken.
@@ -44,6 +44,7 @@ pub struct Line {
 pub struct Core {
     /// Which faults may happen.
     pub swarm: Swarm,
+    aim: Aim,
     pub(super) sluggish: bool,
     pub(super) hesitant: bool,
     pub(super) moment: Notify,
@@ -69,6 +70,7 @@ impl Core {
     pub fn new(seed: u64, plan: &Plan, witness: Witness, record: bool) -> Self {
         Self {
             swarm: plan.swarm,
+            aim: plan.aim,
             sluggish: plan.sluggish,
             hesitant: plan.hesitant,
             moment: Notify::new(),
@@ -120,6 +122,7 @@ impl Core {
         if !self.swarm.on(fault) || self.is_calm() {
             return false;
         }
+        let of = self.aim.rate(fault, of);
         let strikes = self.dice.lock().unwrap().random_ratio(1, of);
         if strikes {
             self.count(fault);

@@ -1,11 +1,13 @@
 //! What a schedule is made of, all of it from its seed: who writes what and when, how the provider delivers it, what the
 //! operator does, and which faults may happen at all.
 
+mod aim;
 mod faults;
 
 use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
+pub use aim::{Aim, Trait};
 pub use faults::{Fault, Swarm};
 
 /// What a message is.
@@ -79,6 +81,8 @@ pub enum Act {
 pub struct Plan {
     /// Which faults may happen.
     pub swarm: Swarm,
+    /// Which of them happen often.
+    pub aim: Aim,
     /// People.
     pub people: usize,
     /// Everything they say.
@@ -102,13 +106,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The schedule of this seed.
-    pub fn draw(seed: u64) -> Self {
+    /// The schedule of this seed, aimed so.
+    pub fn draw(seed: u64, aim: Aim) -> Self {
         let dice = &mut StdRng::seed_from_u64(seed ^ 0x9e37_79b9_7f4a_7c15);
-        let swarm = Swarm::draw(dice);
+        let swarm = Swarm::draw(dice, aim);
         let people = [1, 2, 3, 3, 3, 4][dice.random_range(0..6)];
         let mut plan = Self {
             swarm,
+            aim,
             people,
             said: Vec::new(),
             agenda: Vec::new(),
@@ -124,6 +129,7 @@ impl Plan {
             turns_with_tools: 0,
         };
         plan.tools(seed);
+        aim.shape(&mut plan);
         for person in 0..people {
             plan.person(dice, person);
         }
@@ -151,14 +157,15 @@ impl Plan {
 
     /// Thoughts of a few fragments, with pauses between them.
     fn person(&mut self, dice: &mut StdRng, person: usize) {
-        let swarm = self.swarm;
+        let (swarm, aim) = (self.swarm, self.aim);
         let count = if person == 0 && swarm.on(Fault::Flood) {
             300
         } else {
             dice.random_range(4..=14)
         };
         let usual = [Ids::Phone, Ids::Phone, Ids::Both, Ids::Bsuid][dice.random_range(0..4)];
-        let mixed = swarm.on(Fault::PartialIds) && dice.random_bool(0.7);
+        let mixed =
+            swarm.on(Fault::PartialIds) && dice.random_bool(aim.chance(Fault::PartialIds, 0.7));
         // Many first events at once, and erasures between them: where identities are made and unmade.
         let storm = mixed && swarm.on(Fault::Forget) && dice.random_bool(0.6);
         let mut at = dice.random_range(0..6_000);
@@ -172,7 +179,9 @@ impl Plan {
             };
             let kind = if swarm.on(Fault::Stop) && dice.random_ratio(1, 12) {
                 Kind::Stop
-            } else if swarm.on(Fault::Unsupported) && dice.random_ratio(1, 12) {
+            } else if swarm.on(Fault::Unsupported)
+                && dice.random_ratio(1, aim.rate(Fault::Unsupported, 12))
+            {
                 Kind::Unsupported
             } else {
                 Kind::Words
@@ -218,7 +227,7 @@ impl Plan {
 
     /// What the operator does with a person, near the moments of their messages.
     fn operator(&mut self, dice: &mut StdRng, person: usize, said: std::ops::Range<usize>) {
-        let swarm = self.swarm;
+        let (swarm, aim) = (self.swarm, self.aim);
         let near = |plan: &Self, dice: &mut StdRng| {
             let at = plan.said[dice.random_range(said.clone())].at;
             // At once with it, in its window, in its run, or after its answer.
@@ -229,13 +238,18 @@ impl Plan {
                 _ => dice.random_range(9_000..40_000),
             }
         };
-        if swarm.on(Fault::Forget) && dice.random_bool(0.7) {
+        if swarm.on(Fault::Forget) && dice.random_bool(aim.chance(Fault::Forget, 0.7)) {
             for _ in 0..dice.random_range(1..=3) {
                 let at = near(self, dice);
                 self.agenda.push((at, Act::Forget(person)));
             }
         }
-        let busy = if dice.random_bool(0.3) { 6 } else { 1 };
+        let held = aim.is_at(Fault::OperatorOptOut) || aim.is_at(Fault::Pause);
+        let busy = if dice.random_bool(if held { 0.8 } else { 0.3 }) {
+            6
+        } else {
+            1
+        };
         if swarm.on(Fault::OperatorOptOut) && dice.random_bool(0.7) {
             for _ in 0..busy {
                 let at = near(self, dice);
@@ -253,7 +267,9 @@ impl Plan {
                 }
             }
         }
-        if swarm.on(Fault::NumberRecycled) && dice.random_bool(0.5) {
+        if swarm.on(Fault::NumberRecycled)
+            && dice.random_bool(aim.chance(Fault::NumberRecycled, 0.5))
+        {
             let at = near(self, dice);
             self.agenda.push((at, Act::Recycle(person)));
         }

@@ -80,12 +80,17 @@ impl Core {
     async fn arrive_late(&self, conversation: Option<&ConversationId>) {
         let long = self.pick(0..3) > 0;
         let most_ms = if long { 220_000 } else { 9_000 };
-        self.breaks(None, 330_000 + most_ms);
+        self.breaks(None, 330_000 + 2 * most_ms);
         if long {
             // The sender is dead for everyone else; only this request of it still lives.
             let _ = HERE.try_with(|here| here.doomed.store(true, Ordering::Relaxed));
         }
-        self.some_moments(conversation, most_ms).await;
+        if self.pick(0..5) == 0 {
+            // After all that follows, and not just after the next of it.
+            tokio::time::sleep(Duration::from_millis(self.pick(0..2 * most_ms))).await;
+        } else {
+            self.some_moments(conversation, most_ms).await;
+        }
         self.breaks(None, 0);
     }
 
@@ -104,7 +109,8 @@ impl Core {
                 }
             }
         }
-        tokio::time::sleep(Duration::from_millis(self.pick(0..40))).await;
+        let after_ms = [3, 40][usize::try_from(self.pick(0..2)).unwrap_or(0)];
+        tokio::time::sleep(Duration::from_millis(self.pick(0..after_ms))).await;
     }
 
     /// Something was written to this conversation.

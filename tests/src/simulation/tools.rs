@@ -97,13 +97,15 @@ impl Tools for SimTools {
         }
         let silence = u64::try_from(timeout.as_millis()).unwrap_or(0);
         if core.strikes(Fault::ToolLost, 6) {
-            core.trouble(Some(of), 2 * silence + 20_000);
+            // Others wait behind it, where there are fewer processors than people.
+            core.trouble(None, 2 * silence + 20_000);
             core.elsewhere(silence).await;
             return ToolResult::Unknown;
         }
         self.happens(of, call, key);
         if core.strikes(Fault::ToolTimedOut, 6) {
-            core.trouble(Some(of), 2 * silence + 20_000);
+            // Others wait behind it, where there are fewer processors than people.
+            core.trouble(None, 2 * silence + 20_000);
             core.elsewhere(silence).await;
             return ToolResult::Unknown;
         }

@@ -154,6 +154,11 @@ pub async fn a_settled_reply_leaves_the_outbox_for_the_history(bench: &dyn Bench
             Written::Done
         );
         scene.is_unchanged(&before, "a repeat").await;
+        if settlement == failed() {
+            let late = settle(&scene, &reply, token, &sent()).await;
+            assert_eq!(late, Written::Lost, "failed to sent");
+            scene.is_unchanged(&before, "failed to sent").await;
+        }
         assert_eq!(scene.peek().await.outbox, []);
         assert_eq!(scene.unrest().await, []);
         let memory = bench.store().load(&scene.conversation).await.expect("load");
@@ -263,6 +268,34 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
         assert_eq!(settled, Written::Lost, "sent to {settlement:?}");
         scene.is_unchanged(&before, "a sent reply").await;
     }
+}
+
+pub async fn an_unknown_reply_is_ready_again_where_nobody_works(bench: &dyn Bench) {
+    let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
+    scene.change(|state| state.lease = None).await;
+    let before = bench.dump().await;
+    let other = settle(
+        &scene,
+        &reply,
+        Some(run_id(2)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
+    assert_eq!(other, Written::Lost, "not its sender");
+    scene.is_unchanged(&before, "not its sender").await;
+    let ready = settle(
+        &scene,
+        &reply,
+        Some(run_id(1)),
+        &Settlement::Ready {
+            refused_since: None,
+        },
+    )
+    .await;
+    assert_eq!(ready, Written::Done);
+    assert_eq!(scene.leaving().await.status, ReplyStatus::Ready);
 }
 
 pub async fn an_unknown_reply_is_not_ready_again_while_another_run_works(bench: &dyn Bench) {

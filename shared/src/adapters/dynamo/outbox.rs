@@ -176,11 +176,11 @@ impl DynamoStore {
     }
 }
 
-/// Only from one of these statuses, and only under this token.
+/// Only from one of these statuses, and only under this token. Who has none moves only what is `ready`, and that holds none.
 fn moved(update: Statement, from: &[ReplyStatus], token: Option<RunId>) -> Statement {
     match token {
         Some(token) => in_status(update, from, " AND #token = :token").with(":token", text(token)),
-        None => in_status(update, from, " AND attribute_not_exists(#token)"),
+        None => in_status(update, from, ""),
     }
 }
 

@@ -3,6 +3,8 @@
 use rand::RngExt as _;
 use rand::rngs::StdRng;
 
+use super::Aim;
+
 /// Declares the kinds of faults with their names.
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident = $label:literal,)*) => {
@@ -143,7 +145,7 @@ impl Swarm {
         self.0 & (1 << fault as u64) != 0
     }
 
-    fn with(self, fault: Fault) -> Self {
+    pub(super) fn with(self, fault: Fault) -> Self {
         Self(self.0 | 1 << fault as u64)
     }
 
@@ -165,9 +167,9 @@ impl Swarm {
         self
     }
 
-    pub(super) fn draw(dice: &mut StdRng) -> Self {
+    pub(super) fn draw(dice: &mut StdRng, aim: Aim) -> Self {
         if dice.random_ratio(1, 20) {
-            return Self(0);
+            return aim.swarm(Self(0));
         }
         let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
         let mut swarm = Self(0);
@@ -190,6 +192,7 @@ impl Swarm {
         } else {
             swarm.without(Fault::Flood)
         };
+        swarm = aim.swarm(swarm);
         // Without a sweeper nothing may be lost for good, or there would be nothing to promise.
         if swarm.on(Fault::SweeperDown) {
             for loss in [Fault::TickLost, Fault::QueuePurged, Fault::ForgetCrash] {

@@ -25,8 +25,16 @@ impl SimStore {
     ) -> Result<Written, StoreError> {
         let apply = async {
             let before = self.state(of);
+            let there = self.table.calls(of, new.reply).await?;
             let written = self.table.store_calls(of, new).await?;
-            if written == Written::Done {
+            // A repeat whose first try was applied finds its own work, and writes nothing.
+            let repeats = new.calls.iter().all(|call| there.contains(call));
+            if written == Written::Done && !repeats {
+                let taken = |call: &Call| there.iter().any(|old| old.n == call.n && old != call);
+                if new.calls.iter().any(taken) {
+                    let (law, detail) = ("a call is stored once", new.reply.to_string());
+                    self.core.broken(law, Some(of), detail);
+                }
                 let now = self.core.true_ms();
                 self.core
                     .witness(|witness| witness.calls(of, new, before.as_ref(), now));
@@ -46,6 +54,11 @@ impl SimStore {
             .await
     }
 
+    fn result(&self, of: &ConversationId, place: (ReplyId, u16)) -> Option<ToolResult> {
+        self.table
+            .touch(|table| table.people.get(of)?.calls.get(&place)?.call.result.clone())
+    }
+
     pub(super) async fn write_result(
         &self,
         of: &ConversationId,
@@ -57,7 +70,14 @@ impl SimStore {
                 let person = table.people.get(of);
                 person.is_some_and(|person| person.calls.contains_key(&place))
             });
+            let before = self.result(of, place);
             let written = self.table.store_result(of, place, result).await?;
+            let after = self.result(of, place);
+            if before.is_some() && before != after {
+                let detail = format!("{before:?} became {after:?}");
+                let law = "what a model was told of a call stays";
+                self.core.broken(law, Some(of), detail);
+            }
             if written == Written::Done && !was_there {
                 let law = "nothing that is gone comes back with its result";
                 self.core
