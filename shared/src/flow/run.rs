@@ -33,6 +33,8 @@ pub enum RunEnd {
 enum Work {
     /// Committed; the send settled, or waits.
     Committed(Delivery),
+    /// Committed, and the table failed before the send was settled.
+    Undelivered(FlowError),
     /// What was to be answered is no longer what is there.
     Changed,
     /// A newer message, a human or an opt-out came while the model worked; what is sealed stays so.
@@ -68,6 +70,11 @@ pub async fn run(
             return Err(error);
         }
     };
+    if let Work::Undelivered(error) = work {
+        // Its messages are answered: what was counted against them must not count against the next ones.
+        let _ = release(world, visit, &claimed, fresh(&claimed, None)).await;
+        return Err(error);
+    }
     let (how, end) = conclude(world, agent, &claimed, work);
     release(world, visit, &claimed, how).await?;
     Ok(end)
@@ -76,7 +83,7 @@ pub async fn run(
 /// What each end of the work means for the state and for the tick.
 fn conclude(world: &World, agent: &Agent, claimed: &Claimed, work: Work) -> (Release, RunEnd) {
     match work {
-        Work::Committed(Delivery::Settled) | Work::Superseded => {
+        Work::Committed(Delivery::Settled) | Work::Undelivered(_) | Work::Superseded => {
             (fresh(claimed, None), RunEnd::LookAgain)
         }
         Work::Committed(Delivery::Later(until)) => (
@@ -166,14 +173,14 @@ async fn work(
         );
         return Ok(Work::Fenced);
     };
-    let delivery = deliver::deliver(world, visit, agent, claimed.run, &[reply]).await?;
+    let delivery = deliver::deliver(world, visit, agent, claimed.run, &[reply]).await;
     if thought.compaction_is_due
         && let Err(error) = world.ticks.compact(&visit.conversation).await
     {
         // The next turn asks again.
         tracing::warn!(%error, "a compaction could not be asked for");
     }
-    Ok(Work::Committed(delivery))
+    Ok(delivery.map_or_else(Work::Undelivered, Work::Committed))
 }
 
 fn superseded(world: &World, visit: &Visit, claimed: &Claimed) -> Work {
