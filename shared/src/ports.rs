@@ -73,7 +73,8 @@ pub trait Store: Send + Sync {
         conversation: &ConversationId,
         release: &Release,
     ) -> Result<Written, StoreError>;
-    /// Closes pending messages if the state is still at `expected` version; raises it.
+    /// Closes pending messages if the state is still at `expected` version; raises it. What was counted against them
+    /// (attempts, panics) is counted against nothing else.
     async fn close(
         &self,
         conversation: &ConversationId,

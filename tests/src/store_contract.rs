@@ -82,6 +82,7 @@ macro_rules! for_each_store_contract {
             claims::a_repeated_release_is_done_and_changes_nothing,
             claims::a_release_keeps_the_seal,
             claims::a_closed_message_is_at_rest,
+            claims::what_was_counted_against_closed_messages_counts_against_no_others,
             claims::closing_needs_the_version_that_was_read,
             claims::closing_is_lost_where_one_message_is_no_longer_pending,
             commits::a_commit_moves_messages_reply_and_state_at_once,

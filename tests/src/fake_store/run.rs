@@ -115,6 +115,9 @@ impl Table {
         }
         if let Some(state) = self.person(conversation).state.as_mut() {
             state.version += 1;
+            state.attempts = 0;
+            state.crashes = 0;
+            state.first_attempt_at = None;
         }
         for id in &closure.events {
             let stored = self.event_or_stub(conversation, id);

@@ -227,6 +227,20 @@ pub async fn a_closed_message_is_at_rest(bench: &dyn Bench) {
     assert_eq!(memory.expect("load").items(), 0);
 }
 
+pub async fn what_was_counted_against_closed_messages_counts_against_no_others(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    scene.receive(&["m1", "m2"]).await;
+    let counted = |state: &mut State| {
+        (state.attempts, state.crashes) = (3, 2);
+        state.first_attempt_at = Some(at(5));
+    };
+    let version = scene.change(counted).await.version;
+    assert_eq!(close(&scene, version, &["m1"]).await, Written::Done);
+    let state = scene.state().await;
+    assert_eq!((state.attempts, state.crashes), (0, 0));
+    assert_eq!(state.first_attempt_at, None);
+}
+
 pub async fn closing_needs_the_version_that_was_read(bench: &dyn Bench) {
     let scene = Scene::new(bench).await;
     scene.receive(&["m1"]).await;

@@ -155,11 +155,12 @@ impl DynamoStore {
     ) -> Result<Written, StoreError> {
         let fence = Statement::update(
             key_of(conversation, &ItemKey::State),
-            "SET #version = #version + :one",
+            "SET #version = #version + :one, #attempts = :zero, #crashes = :zero REMOVE #first_attempt_at",
         )
         .when("#version = :expected")
         .with(":expected", number(expected))
-        .with(":one", number(1));
+        .with(":one", number(1))
+        .with(":zero", number(0));
         let answered_by = format!("closed:{}", closure.reason.as_str());
         let close = |id: &MessageId| {
             Statement::update(
