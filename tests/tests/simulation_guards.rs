@@ -128,8 +128,12 @@ const COVERED: &[(&str, &str)] = &[
         "a contact id has one life: no state comes back under it",
     ),
     (
-        "new_calls_only",
-        "a call is stored under the claim of the one run that numbers it",
+        "aliases_are_few",
+        "nobody has fifty ids here: a contract of the store holds it",
+    ),
+    (
+        "life_under_its_first_alias",
+        "it takes a number that changed hands before its owner is forgotten: a contract of the store holds it",
     ),
     (
         "fold_at_rest_only",

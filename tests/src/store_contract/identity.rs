@@ -212,6 +212,7 @@ pub async fn a_meeting_is_noted_once_and_so_many_of_them(bench: &dyn Bench) {
     let scene = Scene::new(bench).await;
     for n in 0..State::MET_MAX {
         assert_eq!(meet(&scene, n).await, Written::Done, "{n}");
+        assert_eq!(meet(&scene, n).await, Written::Lost, "{n} again");
     }
     let state = scene.state().await;
     assert_eq!(state.version, 1 + State::MET_MAX as u64);

@@ -83,7 +83,8 @@ impl DynamoStore {
             key_of(conversation, &ItemKey::State),
             "SET #aliases = list_append(#aliases, :alias), #version = #version + :one",
         )
-        .when("attribute_exists(#item) AND size(#aliases) < :most")
+        // Nobody has no list, and what has no list has no size.
+        .when("size(#aliases) < :most")
         .with(":alias", texts([alias.as_str()]))
         .with(":most", number(State::ALIASES_MAX))
         .with(":one", number(1));
@@ -102,14 +103,10 @@ impl DynamoStore {
     ) -> Result<Written, StoreError> {
         let update = Statement::update(
             key_of(conversation, &ItemKey::State),
-            "SET #met = list_append(if_not_exists(#met, :none), :other), \
-             #version = #version + :one",
+            "SET #met = list_append(#met, :other), #version = #version + :one",
         )
-        .when(
-            "attribute_exists(#item) AND NOT contains(#met, :contact) \
-             AND (attribute_not_exists(#met) OR size(#met) < :most)",
-        )
-        .with(":none", texts([""; 0]))
+        // Nobody has no list, and what has no list has no size.
+        .when("size(#met) < :most AND NOT contains(#met, :contact)")
         .with(":other", texts([other]))
         .with(":contact", text(other))
         .with(":most", number(State::MET_MAX))
