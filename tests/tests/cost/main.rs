@@ -51,7 +51,7 @@ async fn one_message_one_answer() {
         bench.write("queria marcar um corte para sexta").await;
         bench.work(TICKS, A_WHILE).await;
     });
-    assert_eq!(counted.await, money::ONE);
+    assert_eq!(Box::pin(counted).await, money::ONE);
 }
 
 #[tokio::test]
@@ -104,13 +104,13 @@ async fn a_compaction() {
 #[tokio::test]
 async fn an_idle_sweep() {
     let counted = count(async |bench: &Bench| bench.sweep().await);
-    assert_eq!(counted.await, money::SWEEP);
+    assert_eq!(Box::pin(counted).await, money::SWEEP);
 }
 
 #[tokio::test]
 async fn a_status_of_a_reply() {
     let counted = count(async |bench: &Bench| bench.status("delivered").await);
-    assert_eq!(counted.await, money::STATUS);
+    assert_eq!(Box::pin(counted).await, money::STATUS);
 }
 
 #[tokio::test]
