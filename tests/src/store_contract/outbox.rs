@@ -13,6 +13,12 @@ pub(super) fn sent() -> Settlement {
     }
 }
 
+fn given_back() -> Settlement {
+    Settlement::Ready {
+        refused_since: None,
+    }
+}
+
 pub(super) fn failed() -> Settlement {
     Settlement::Failed {
         code: "131047".to_owned(),
@@ -102,14 +108,7 @@ pub async fn only_the_sender_moves_a_reply_on(bench: &dyn Bench) {
     assert_eq!(scene.sending(&reply, 1).await, Written::Done);
     let before = bench.dump().await;
     for token in [Some(run_id(2)), None] {
-        for settlement in [
-            sent(),
-            failed(),
-            Settlement::Unknown,
-            Settlement::Ready {
-                refused_since: None,
-            },
-        ] {
+        for settlement in [sent(), failed(), Settlement::Unknown, given_back()] {
             let settled = settle(&scene, &reply, token, &settlement).await;
             assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
             scene.is_unchanged(&before, "not the sender").await;
@@ -119,13 +118,7 @@ pub async fn only_the_sender_moves_a_reply_on(bench: &dyn Bench) {
     assert_eq!(unknown, Written::Done);
     let before = bench.dump().await;
     for token in [Some(run_id(2)), None] {
-        for settlement in [
-            sent(),
-            failed(),
-            Settlement::Ready {
-                refused_since: None,
-            },
-        ] {
+        for settlement in [sent(), failed(), given_back()] {
             let settled = settle(&scene, &reply, token, &settlement).await;
             assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
             scene.is_unchanged(&before, "not the sender").await;
@@ -185,33 +178,11 @@ pub async fn since_when_a_reply_is_refused_is_kept_until_something_else_keeps_it
 }
 
 pub async fn a_refused_reply_is_ready_again_and_counts_it_once(bench: &dyn Bench) {
-    let (scene, reply) = left(
-        bench,
-        Some(Settlement::Ready {
-            refused_since: None,
-        }),
-    )
-    .await;
+    let (scene, reply) = left(bench, Some(given_back())).await;
     let before = bench.dump().await;
-    let again = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let again = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(again, Written::Done, "a repeat");
-    let other = settle(
-        &scene,
-        &reply,
-        Some(run_id(2)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let other = settle(&scene, &reply, Some(run_id(2)), &given_back()).await;
     assert_eq!(other, Written::Lost, "not the one who gave it back");
     scene.is_unchanged(&before, "a repeat").await;
     let ready = scene.leaving().await;
@@ -219,15 +190,7 @@ pub async fn a_refused_reply_is_ready_again_and_counts_it_once(bench: &dyn Bench
     assert_eq!(ready.refusals, 1);
     assert_eq!(scene.sending(&reply, 2).await, Written::Done);
     let before = bench.dump().await;
-    let late = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let late = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(late, Written::Lost, "it is another's by now");
     scene.is_unchanged(&before, "a late retry").await;
 }
@@ -238,15 +201,7 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
     let refused = settle(&scene, &reply, Some(run_id(1)), &failed()).await;
     assert_eq!(refused, Written::Lost);
     scene.is_unchanged(&before, "unknown to failed").await;
-    let ready = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(ready, Written::Done);
     assert_eq!(scene.leaving().await.status, ReplyStatus::Ready);
     assert_eq!(scene.unrest().await.len(), 1);
@@ -257,13 +212,7 @@ pub async fn an_unknown_reply_is_sent_or_ready_again_for_its_sender(bench: &dyn 
     }
     assert_eq!(scene.peek().await.outbox, []);
     let before = bench.dump().await;
-    for settlement in [
-        failed(),
-        Settlement::Unknown,
-        Settlement::Ready {
-            refused_since: None,
-        },
-    ] {
+    for settlement in [failed(), Settlement::Unknown, given_back()] {
         let settled = settle(&scene, &reply, Some(run_id(2)), &settlement).await;
         assert_eq!(settled, Written::Lost, "sent to {settlement:?}");
         scene.is_unchanged(&before, "a sent reply").await;
@@ -274,26 +223,10 @@ pub async fn an_unknown_reply_is_ready_again_where_nobody_works(bench: &dyn Benc
     let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
     scene.change(|state| state.lease = None).await;
     let before = bench.dump().await;
-    let other = settle(
-        &scene,
-        &reply,
-        Some(run_id(2)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let other = settle(&scene, &reply, Some(run_id(2)), &given_back()).await;
     assert_eq!(other, Written::Lost, "not its sender");
     scene.is_unchanged(&before, "not its sender").await;
-    let ready = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(ready, Written::Done);
     assert_eq!(scene.leaving().await.status, ReplyStatus::Ready);
 }
@@ -302,15 +235,7 @@ pub async fn an_unknown_reply_is_not_ready_again_while_another_run_works(bench: 
     let (scene, reply) = left(bench, Some(Settlement::Unknown)).await;
     scene.claim(2).await;
     let before = bench.dump().await;
-    let ready = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(ready, Written::Lost);
     scene
         .is_unchanged(&before, "another run may write a later one")
@@ -323,28 +248,12 @@ pub async fn an_unknown_reply_is_not_ready_again_after_a_later_one(bench: &dyn B
     // Nobody works on it any more: what stands in the way is the later reply alone.
     scene.change(|state| state.lease = None).await;
     let before = bench.dump().await;
-    let ready = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(ready, Written::Lost);
     scene.is_unchanged(&before, "an old reply").await;
     scene.begin(140).await;
     let before = bench.dump().await;
-    let ready = settle(
-        &scene,
-        &reply,
-        Some(run_id(1)),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-    )
-    .await;
+    let ready = settle(&scene, &reply, Some(run_id(1)), &given_back()).await;
     assert_eq!(ready, Written::Lost);
     scene.is_unchanged(&before, "a reply to nobody").await;
 }
@@ -358,12 +267,7 @@ pub async fn a_ready_reply_is_withheld_only_by_who_holds_no_token(bench: &dyn Be
         (Some(run_id(1)), Settlement::Unknown),
         (None, sent()),
         (None, Settlement::Unknown),
-        (
-            None,
-            Settlement::Ready {
-                refused_since: None,
-            },
-        ),
+        (None, given_back()),
     ] {
         let settled = settle(&scene, &reply, token, &settlement).await;
         assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
@@ -382,14 +286,7 @@ pub async fn a_settlement_never_brings_back_a_reply(bench: &dyn Bench) {
     scene.forget(130).await;
     let before = bench.dump().await;
     for token in [Some(run_id(1)), None] {
-        for settlement in [
-            sent(),
-            failed(),
-            Settlement::Unknown,
-            Settlement::Ready {
-                refused_since: None,
-            },
-        ] {
+        for settlement in [sent(), failed(), Settlement::Unknown, given_back()] {
             let settled = settle(&scene, &reply, token, &settlement).await;
             assert_eq!(settled, Written::Lost, "{token:?} {settlement:?}");
         }
