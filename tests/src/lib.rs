@@ -11,6 +11,7 @@ pub mod fake_ticks;
 pub mod fake_tools;
 pub mod fake_world;
 pub mod gate;
+pub mod kept_log;
 pub mod local_run;
 pub mod samples;
 pub mod simulation;

@@ -8,30 +8,14 @@
 #[path = "ingest/world.rs"]
 mod world;
 
-use std::io;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 
 use recado::domain::{BusinessNumber, ProviderEvent};
 use recado_tests::fake_store::Fault;
+use recado_tests::kept_log::KeptLog as Log;
 use world::{ANA, ANA_ID, Here, inbound, text};
 
 const BIA_ID: &str = "BR.1000000000000002";
-
-/// Keeps what is written to it.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// W14.
 #[tokio::test]

@@ -1,8 +1,7 @@
 //! What the operator reads of what was given up, on AWS and in a local run, which shows warnings alone. A process of its
 //! own: a log statement first met by another test's thread, which has no log, may stay silent for all.
 
-use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use recado::adapters::log_journal::LogJournal;
@@ -12,24 +11,10 @@ use recado::flow::sweep::{Broom, sweep};
 use recado_processor::{SqsAttributes, SqsEvent, SqsRecord};
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_world::FakeWorld;
+use recado_tests::kept_log::KeptLog as Log;
 
 const ANA: &str = "5511900000001";
 const BIA: &str = "5511900000002";
-
-/// Keeps what is written to it.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Visits Ana's conversation until it is at rest.
 async fn visit_until_rest(fakes: &FakeWorld, world: &World) {

@@ -86,7 +86,7 @@ fn is_belt(mutant: &Mutant) -> bool {
 /// The same for the adapter itself: each term of each condition it sends is left out on the way to the table, and the
 /// contracts that send this condition are run until one notices.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-#[ignore = "minutes: `.ci/run` has it"]
+#[ignore = "slow without the optimised profile; the suite \"mutants\" of `.ci/run` has it"]
 async fn the_contract_notices_every_term_of_a_condition_that_is_left_out() {
     let mut senders: BTreeMap<Mutant, Vec<&'static str>> = BTreeMap::new();
     let mut sends = BTreeMap::new();

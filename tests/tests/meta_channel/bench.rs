@@ -1,6 +1,5 @@
 //! A whole run on the channel Meta in this process, Graph's strict stand-in, and Meta's side of the webhook.
 
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, Once};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,6 +12,7 @@ use recado::config::roster::Roster;
 use recado_cli::local::{Channel, LocalRun, Meta, Options, loopback};
 use recado_ingest::MetaSecrets;
 use recado_tests::fake_graph::{FakeGraph, Taken, VERSION};
+use recado_tests::kept_log::KeptLog as Log;
 use recado_tests::local_run::envelope;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
@@ -195,22 +195,7 @@ pub fn texts_of(number: &str, phone: &str, texts: &[&str]) -> String {
     envelope(number, json!({ "messages": messages }))
 }
 
-/// What all runs of this process have logged.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
 static LOG: Mutex<Option<Log>> = Mutex::new(None);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 fn keep_log() {
     static BEGUN: Once = Once::new();

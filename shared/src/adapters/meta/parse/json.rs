@@ -89,7 +89,7 @@ fn string_length(json: &str) -> usize {
     json.len()
 }
 
-/// The UTF-16 unit that `text` starts with, where it starts with `\uXXXX`.
+/// The UTF-16 unit that `text` starts with, where it starts with `\u` and four hexadecimal digits.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
