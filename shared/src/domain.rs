@@ -1,5 +1,6 @@
 //! What the system is about, as plain data: no async, no clock, no chance, no IO.
 
+pub mod agenda;
 pub mod agent;
 pub mod batch;
 pub mod conversation;
@@ -14,6 +15,7 @@ pub mod step;
 pub mod time;
 pub mod tool;
 
+pub use agenda::{Day, Entry, EntryKind, EntryStatus, Priority};
 pub use agent::Agent;
 pub use batch::Batch;
 pub use conversation::{Lease, OptOut, Sealed, State};
@@ -22,8 +24,8 @@ pub use event::{
 };
 pub use identity::{Ended, Known};
 pub use ids::{
-    Address, AgentId, Alias, Bsuid, BusinessNumber, CallId, ContactId, ConversationId, FactId,
-    Kind, MessageId, Phone, ReplyId, RunId, ToolName,
+    Address, AgentId, Alias, Bsuid, BusinessNumber, CallId, ContactId, ConversationId, EntryId,
+    FactId, Kind, MessageId, Phone, ReplyId, RunId, ToolName,
 };
 pub use keyed_hash::Hasher;
 pub use memory::{Exchange, Fact, Memory, PastMessage, Summary};

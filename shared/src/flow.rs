@@ -24,6 +24,7 @@ pub mod ingest;
 mod insist;
 pub mod lease;
 pub mod look;
+pub mod pause;
 mod poison;
 pub mod process;
 pub mod run;

@@ -14,6 +14,7 @@ use aws_config::{BehaviorVersion, SdkConfig};
 use tokio::sync::OnceCell;
 
 use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
+use crate::adapters::built_in_tools::BuiltInTools;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::demo::DemoModel;
@@ -29,7 +30,7 @@ use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
 use crate::domain::{Hasher, Timestamp};
 use crate::flow::{DeadRuns, World};
-use crate::ports::{Clock, Messenger, Model};
+use crate::ports::{Clock, Messenger, Model, Tools};
 use keys::StoredKey;
 
 /// The agent files that were in `infra/agents` when this was built: name and text.
@@ -226,15 +227,21 @@ impl Opened {
             Part::Takes => (Arc::new(NoModel) as Arc<dyn Model>, no_messenger()),
             Part::Answers => (self.model()?, self.messenger()?),
         };
-        Ok(World {
-            store: Arc::new(DynamoStore::new(
-                dynamo,
-                &settings.table,
-                Arc::clone(&hasher),
+        let store = DynamoStore::new(dynamo, &settings.table, Arc::clone(&hasher));
+        let store = Arc::new(store);
+        let tools: Arc<dyn Tools> = match self.part {
+            Part::Takes => Arc::new(NoTools),
+            Part::Answers => Arc::new(BuiltInTools::new(
+                store.clone(),
+                self.agents.clone(),
+                Arc::new(SystemClock),
             )),
+        };
+        Ok(World {
+            store,
             ticks: Arc::new(ticks),
             models,
-            tools: Arc::new(NoTools),
+            tools,
             messenger,
             clock: Arc::new(SystemClock),
             chance: Arc::new(SystemChance),

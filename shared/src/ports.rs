@@ -1,5 +1,6 @@
 //! Every IO the system can do, on one page. Adapters implement these; `flow` is written against them.
 
+mod agenda;
 mod written;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use crate::domain::{
     State, Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
+pub use agenda::Agenda;
 pub use written::{Appended, Noted, Swapped, Written};
 
 /// The table. Every method is one request or one transaction, unless its page says otherwise.
@@ -251,6 +253,8 @@ pub struct Commit {
     pub token_factor: Option<(String, f64)>,
     /// The STOP that this reply confirms.
     pub opt_out: Option<OptOut>,
+    /// Until when a human has the conversation, where this reply hands it over.
+    pub paused_until: Option<Timestamp>,
     /// The moment of the commit; a pause that is over by now does not fence.
     pub now: Timestamp,
 }

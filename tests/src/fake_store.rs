@@ -3,6 +3,7 @@
 //! The simulation runs on it: it is deterministic, its faults are the caller's choice, and everything it holds can
 //! be looked at. The contract in `store_contract` holds it to what the DynamoDB adapter does.
 
+mod agenda;
 mod calls;
 mod erase;
 pub mod guards;

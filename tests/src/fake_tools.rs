@@ -1,4 +1,5 @@
-//! Tools that note every try and every effect, and do what the test tells them to.
+//! Tools that note every try and every effect, and do what the test tells them to; behind them the built-in ones, which
+//! act on the fake table.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -45,6 +46,7 @@ pub struct Try {
 /// See the module; nothing is declared until the test says so.
 pub struct FakeTools {
     clock: Arc<dyn Clock>,
+    built_in: Option<Arc<dyn Tools>>,
     declared: Mutex<Vec<Tool>>,
     next: Mutex<VecDeque<ToolBehaviour>>,
     tries: Mutex<Vec<Try>>,
@@ -76,10 +78,20 @@ impl FakeTools {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
+            built_in: None,
             declared: Mutex::default(),
             next: Mutex::default(),
             tries: Mutex::default(),
             effects: Mutex::default(),
+        }
+    }
+
+    /// With the built-in tools behind them.
+    #[must_use]
+    pub fn before(self, built_in: Arc<dyn Tools>) -> Self {
+        Self {
+            built_in: Some(built_in),
+            ..self
         }
     }
 
@@ -119,17 +131,26 @@ impl FakeTools {
 
 #[async_trait]
 impl Tools for FakeTools {
-    async fn declared(&self, _agent: &Agent) -> Vec<Tool> {
-        self.declared.lock().unwrap().clone()
+    async fn declared(&self, agent: &Agent) -> Vec<Tool> {
+        let mut tools = self.declared.lock().unwrap().clone();
+        if let Some(built_in) = &self.built_in {
+            tools.extend(built_in.declared(agent).await);
+        }
+        tools
     }
 
     async fn run(
         &self,
-        _of: &ConversationId,
+        of: &ConversationId,
         call: &ToolCall,
         key: &str,
-        _timeout: Duration,
+        timeout: Duration,
     ) -> ToolResult {
+        if let Some(built_in) = &self.built_in
+            && ![BOOK, ADD, HOURS].contains(&call.tool.as_str())
+        {
+            return built_in.run(of, call, key, timeout).await;
+        }
         let one = Try {
             tool: call.tool.to_string(),
             arguments: call.arguments.as_str().to_owned(),

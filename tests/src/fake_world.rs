@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use recado::adapters::built_in_tools::BuiltInTools;
 use recado::config::roster::Roster;
 use recado::domain::{
     Address, Agent, AgentId, Alias, BusinessNumber, ContactId, Content, ConversationId, Hasher,
@@ -119,7 +120,10 @@ impl FakeWorld {
             delay_s,
         ));
         let model = Arc::new(ScriptedModel::new(Arc::clone(&clock)));
-        let tools = Arc::new(FakeTools::new(Arc::clone(&clock)));
+        let agents = Arc::new(Roster::new(vec![agent]).unwrap());
+        let built_in = BuiltInTools::new(store.clone(), agents.clone(), Arc::clone(&clock));
+        let tools = FakeTools::new(Arc::clone(&clock)).before(Arc::new(built_in));
+        let tools = Arc::new(tools);
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
         let trace = Arc::new(Trace {
             clock: Arc::clone(&clock),
@@ -133,7 +137,7 @@ impl FakeWorld {
             messenger: messenger.clone(),
             clock,
             chance: Arc::new(SeededChance::new(7)),
-            agents: Arc::new(Roster::new(vec![agent]).unwrap()),
+            agents,
             journal: trace.clone(),
             hasher,
             dead_runs: recado::flow::DeadRuns::default(),

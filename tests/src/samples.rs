@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use recado::domain::agent::{Budget, CompactionRules, ModelChoice, Texts, Timing};
+use recado::config::agent_file::{self, Overrides};
+use recado::domain::agent::{ModelChoice, Texts};
 use recado::domain::{
-    Address, Agent, AgentId, Batch, BusinessNumber, Content, Event, Exchange, Fact, FactId, Memory,
+    Address, Agent, Batch, BusinessNumber, Content, Event, Exchange, Fact, FactId, Memory,
     MessageId, PastMessage, Phone, Prompt, ReplyId, ReplyKind, State, Summary, Timestamp,
 };
 use recado::policy::context::{self, Question};
@@ -21,33 +22,11 @@ pub fn after(minutes: u64) -> Timestamp {
 /// An agent that speaks `language`, with every default.
 pub fn agent(language: &str, persona: &str) -> Agent {
     Agent {
-        id: AgentId::parse("recepcao").unwrap(),
         persona: persona.to_owned(),
         language: language.to_owned(),
-        time_zone: "America/Sao_Paulo".to_owned(),
-        numbers: Vec::new(),
-        timing: Timing {
-            window: Duration::from_secs(5),
-            ceiling: Duration::from_secs(20),
-            give_up_after: Duration::from_mins(5),
-            model_budget: Duration::from_secs(75),
-            model_timeout: Duration::from_mins(1),
-        },
         model: ModelChoice {
             main: "gpt-sample".to_owned(),
             compaction: None,
-        },
-        budget: Budget {
-            history_tokens_max: 3000,
-            messages_max: 60,
-            facts_max: 30,
-            output_tokens_max: 1024,
-        },
-        compaction: CompactionRules {
-            trigger: 40,
-            keep: 20,
-            summary_words_max: 200,
-            fact_chars_max: 160,
         },
         opt_out_words: vec!["parar".to_owned()],
         texts: Texts {
@@ -55,6 +34,7 @@ pub fn agent(language: &str, persona: &str) -> Agent {
             opted_out: "Certo, não escrevo mais.".to_owned(),
             refusal: "Sobre isso não posso ajudar.".to_owned(),
         },
+        ..agent_file::default_agent(&Overrides::none()).unwrap()
     }
 }
 
@@ -175,6 +155,7 @@ pub fn burst() -> Prompt {
                 "Claro! Qualquer coisa é só escrever.",
             ),
         ],
+        ..Memory::default()
     };
     let minutes = 15 + 3 * 24 * 60;
     let batch = batch(
@@ -199,5 +180,6 @@ pub fn backlog() -> Memory {
         summary: Some(summary("Ana quer marcar limpeza.")),
         facts: vec![fact(0, "Mora em São Paulo")],
         exchanges,
+        ..Memory::default()
     }
 }

@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use recado::adapters::dynamo::{DynamoStore, schema};
 use recado::domain::{ConversationId, Hasher, MessageId};
-use recado::ports::Store;
+use recado::ports::{Agenda, Store};
 use recado_cli::dynamo::{Data, Dynamo};
 
 use crate::fake_store::{FakeStore, Guards, Health};
@@ -41,6 +41,10 @@ impl FakeBench {
 #[async_trait]
 impl Bench for FakeBench {
     fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn agenda(&self) -> &dyn Agenda {
         &self.store
     }
 
@@ -143,6 +147,10 @@ fn client(url: &str, mutator: Mutator) -> Client {
 #[async_trait]
 impl Bench for DynamoBench {
     fn store(&self) -> &dyn Store {
+        &self.store
+    }
+
+    fn agenda(&self) -> &dyn Agenda {
         &self.store
     }
 

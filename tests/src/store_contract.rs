@@ -3,6 +3,7 @@
 //! Each contract is a sentence and starts from an empty table. A condition that is left out of a table makes at least
 //! one of them fail.
 
+pub mod agenda;
 pub mod calls;
 pub mod claims;
 pub mod commits;
@@ -18,13 +19,15 @@ pub mod unrest;
 
 use async_trait::async_trait;
 use recado::domain::{ConversationId, Hasher, MessageId};
-use recado::ports::Store;
+use recado::ports::{Agenda, Store};
 
 /// A table under test, with what a test may do past the port.
 #[async_trait]
 pub trait Bench: Send + Sync {
     /// The table.
     fn store(&self) -> &dyn Store;
+    /// The agendas in it.
+    fn agenda(&self) -> &dyn Agenda;
     /// What names people in it.
     fn hasher(&self) -> &Hasher;
     /// Everything it holds, in a form that is equal where nothing has changed.
@@ -124,6 +127,11 @@ macro_rules! for_each_store_contract {
             memory::a_compaction_is_lost_where_the_person_is_gone,
             memory::a_compaction_touches_only_what_is_answered_and_at_rest,
             memory::a_compaction_of_more_than_a_transaction_is_an_error,
+            agenda::an_agenda_comes_in_the_order_it_was_made,
+            agenda::a_change_needs_the_version_it_was_made_from,
+            agenda::a_repeated_entry_is_done_and_changes_nothing,
+            agenda::nothing_is_written_for_a_person_who_is_gone,
+            commits::a_commit_may_hand_the_person_to_a_human,
             unrest::unrest_follows_a_message_until_its_reply_is_at_rest,
             unrest::unrest_comes_oldest_first_and_no_more_than_asked_for,
             unrest::a_conversation_in_unrest_is_named_once,

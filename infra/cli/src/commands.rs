@@ -2,6 +2,7 @@
 
 mod bench;
 mod forget;
+mod pause;
 mod run;
 mod say;
 
@@ -28,6 +29,7 @@ use crate::local::{self, Options};
 use crate::watch::Watch;
 use bench::BenchCommand;
 use forget::ForgetArguments;
+use pause::{PauseArguments, ResumeArguments};
 use run::RunArguments;
 use say::SayArguments;
 
@@ -64,6 +66,10 @@ enum Command {
     },
     /// Forget everything about a person.
     Forget(ForgetArguments),
+    /// Take a person over: the agent keeps quiet with them for a while.
+    Pause(PauseArguments),
+    /// Give a person back to the agent.
+    Resume(ResumeArguments),
     /// Serve the local AWS alone: DynamoDB and SQS on one port.
     Aws(AwsArguments),
     /// Measure the policies on a virtual clock.
@@ -105,6 +111,8 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
             command: AgentCommand::Check { file },
         } => check(&file),
         Command::Forget(arguments) => forget::forget(arguments).await,
+        Command::Pause(arguments) => pause::pause(arguments).await,
+        Command::Resume(arguments) => pause::resume(arguments).await,
         Command::Aws(arguments) => serve_aws(arguments).await,
         Command::Bench { command } => bench::bench(command),
     }

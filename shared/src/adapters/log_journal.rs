@@ -36,7 +36,10 @@ impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
         let agent = conversation.agent.as_str();
-        if !warn(&hash, step) && !self.warnings_only && !called(&hash, agent, step) {
+        if warn(&hash, step) || self.warnings_only {
+            return;
+        }
+        if !called(&hash, agent, step) && !operated(&hash, agent, step) {
             write(&hash, agent, step);
         }
     }
@@ -75,6 +78,12 @@ fn warn(hash: &str, step: &Step) -> bool {
             turn = %reply,
             "no one knows whether the provider has this reply"
         ),
+        Step::HandedOff { reply, until } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            until_ms = until_ms(*until),
+            "a person was handed to a human; recado resume gives them back to the agent"
+        ),
         Step::CompactionRefused { reason } => tracing::warn!(
             conversation.hash = hash,
             reason,
@@ -108,6 +117,25 @@ fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
             "provider refused a reply for now; it is sent again"
         ),
     }
+}
+
+/// An operator's own doing.
+fn operated(hash: &str, agent: &str, step: &Step) -> bool {
+    match step {
+        Step::Paused { until } => tracing::info!(
+            conversation.hash = hash,
+            agent.id = agent,
+            until_ms = until_ms(*until),
+            "an operator has taken a person over"
+        ),
+        Step::Resumed => tracing::info!(
+            conversation.hash = hash,
+            agent.id = agent,
+            "the agent has the person again"
+        ),
+        _ => return false,
+    }
+    true
 }
 
 /// What a tool was asked holds the person's words: only which one, and what came of it.
@@ -192,6 +220,9 @@ fn write(hash: &str, agent: &str, step: &Step) {
         | Step::ToolCalled { .. }
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }
+        | Step::HandedOff { .. }
+        | Step::Paused { .. }
+        | Step::Resumed
         | Step::CompactionRefused { .. } => {}
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Each setting is named, with its default and its bounds, in exactly one line of this file.
 
+mod built_in;
 mod document;
 mod mistake;
 mod opt_out;
@@ -51,6 +52,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let model = read_model(&mut file);
     let budget = read_budget(&mut file);
     let compaction = read_compaction(&mut file);
+    let built_in = built_in::read(&mut file);
     let opt_out_words = opt_out::read(&mut file);
     let texts = texts::read(&mut file, &language);
     let mistakes = file.close();
@@ -65,6 +67,8 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
             model,
             budget,
             compaction,
+            agenda: built_in.agenda,
+            hand_off_pause: built_in.hand_off_pause,
             opt_out_words,
             texts,
         }),

@@ -25,6 +25,10 @@ pub struct Agent {
     pub budget: Budget,
     /// When old turns become memory.
     pub compaction: CompactionRules,
+    /// Whether it keeps an agenda for each person, with tools for it. Default no.
+    pub agenda: bool,
+    /// How long it keeps quiet after it has handed a person to a human; absent where it has no one to hand over to.
+    pub hand_off_pause: Option<Duration>,
     /// Words that opt a person out, folded (lower case, plain letters).
     pub opt_out_words: Vec<String>,
     /// Everything a person can read that no model wrote.
@@ -131,6 +135,8 @@ pub(crate) fn sample() -> Agent {
             summary_words_max: 200,
             fact_chars_max: 160,
         },
+        agenda: false,
+        hand_off_pause: None,
         opt_out_words: ["stop", "parar", "sair"].map(String::from).to_vec(),
         texts: Texts {
             apology: "Desculpe, não consegui responder.".to_owned(),

@@ -175,6 +175,14 @@ text_id!(
     "must be 1 to 64 visible ASCII characters"
 );
 
+text_id!(
+    /// An entry of a person's agenda: the idempotency key of the call that made it.
+    EntryId,
+    "an entry's id",
+    |text| (1..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric()),
+    "must be 1 to 64 letters or digits"
+);
+
 fn is_bsuid(text: &str) -> bool {
     let Some((country, rest)) = text.split_once('.') else {
         return false;

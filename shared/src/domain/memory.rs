@@ -1,5 +1,6 @@
 //! What the agent remembers of a person: recent turns, one running summary, durable facts.
 
+use super::agenda::Entry;
 use super::ids::{FactId, MessageId, ReplyId};
 use super::reply::ReplyKind;
 use super::time::Timestamp;
@@ -96,7 +97,7 @@ impl std::fmt::Debug for Exchange {
     }
 }
 
-/// The three layers, as read after the claim.
+/// The three layers, as read after the claim, and the agenda, which no compaction touches.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Memory {
     /// The running summary.
@@ -105,6 +106,8 @@ pub struct Memory {
     pub facts: Vec<Fact>,
     /// The turns that are not compacted, oldest first.
     pub exchanges: Vec<Exchange>,
+    /// The agenda, oldest entry first.
+    pub agenda: Vec<Entry>,
 }
 
 impl Memory {

@@ -111,6 +111,20 @@ pub enum Step {
         /// The messages it answers.
         answered: Vec<MessageId>,
     },
+    /// A human has the conversation from here on.
+    HandedOff {
+        /// The reply that says so.
+        reply: ReplyId,
+        /// Until when the agent keeps quiet, unless it is given back before.
+        until: Timestamp,
+    },
+    /// An operator has taken the conversation over.
+    Paused {
+        /// Until when the agent keeps quiet, unless it is given back before.
+        until: Timestamp,
+    },
+    /// The conversation is the agent's again, by an operator's word.
+    Resumed,
     /// The commit was refused: the run no longer held the conversation.
     Fenced {
         /// The reply that was not written.

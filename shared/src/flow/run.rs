@@ -16,7 +16,7 @@ use crate::domain::{
 };
 use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
-use crate::policy::{opt_out, retry, sendable};
+use crate::policy::{hand_off, opt_out, retry, sendable};
 use crate::ports::{Commit, Peek, Release, Written};
 
 /// How a run ended, for the tick's loop.
@@ -164,7 +164,7 @@ async fn work(
             Watched::Lost => return Ok(Work::Fenced),
         },
     };
-    let Some(reply) = commit(world, visit, claimed, &batch, kind, &thought).await? else {
+    let Some(reply) = commit(task, kind, &thought).await? else {
         world.note(
             &visit.conversation,
             &Step::Fenced {
@@ -227,13 +227,17 @@ async fn batch_now(
 
 /// One transaction: batch answered, reply ready, state moved on. `None` means fenced.
 async fn commit(
-    world: &World,
-    visit: &Visit,
-    claimed: &Claimed,
-    batch: &Batch,
+    task: Task<'_>,
     kind: ReplyKind,
     thought: &Thought,
 ) -> Result<Option<Reply>, FlowError> {
+    let Task {
+        world,
+        visit,
+        agent,
+        claimed,
+        batch,
+    } = task;
     let Some(newest) = batch.events().last() else {
         return Ok(None);
     };
@@ -263,6 +267,7 @@ async fn commit(
         cut_point: thought.cut_point.or(claimed.state.cut_point),
         token_factor: thought.token_factor.clone(),
         opt_out: opted_out,
+        paused_until: hand_off::pause_until(agent, &thought.calls, now),
         now,
     };
     if world.store.commit(&visit.conversation, &commit).await? == Written::Lost {
@@ -274,5 +279,9 @@ async fn commit(
         answered: commit.answered,
     };
     world.note(&visit.conversation, &step);
+    if let Some(until) = commit.paused_until {
+        let reply = reply.id;
+        world.note(&visit.conversation, &Step::HandedOff { reply, until });
+    }
     Ok(Some(reply))
 }

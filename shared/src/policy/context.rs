@@ -15,6 +15,7 @@ mod outgrown;
 use exchanges::Unit;
 pub use outgrown::outgrown;
 
+use super::agenda;
 use super::prompt::language::Language;
 use super::prompt::memory_block;
 use super::tokens;
@@ -49,9 +50,11 @@ pub struct Selected {
     pub history: Vec<Turn>,
     /// The newest turn, one block per message; empty only where no message holds a visible character.
     pub last: Vec<String>,
+    /// What stands in the agenda, for a note; nothing where the agent keeps none.
+    pub agenda: Option<String>,
     /// Turns up to here are out, in the next requests too.
     pub cut_point: Option<ReplyId>,
-    /// All of it in tokens: learnt factor and margin included, rules, persona and notes not.
+    /// All of it in tokens: learnt factor and margin included, rules, persona and notes (the agenda's too) not.
     pub tokens: u32,
 }
 
@@ -117,6 +120,10 @@ pub fn select(question: Question<'_>) -> Selected {
         facts,
         history,
         last: unanswered.into_iter().chain(newest.blocks).collect(),
+        agenda: agent
+            .agenda
+            .then(|| agenda::note::print(agent, &memory.agenda))
+            .flatten(),
         cut_point,
         tokens: tokens::budgeted(spent, factor),
     }

@@ -44,7 +44,7 @@ pub fn answer(
         memory: memory_block::print(agent, selected.summary.as_deref(), &facts),
         history: selected.history.clone(),
         last,
-        notes: notes(agent, batch, state, now),
+        notes: notes(agent, selected, batch, state, now),
         rounds: Vec::new(),
         words_only: false,
         output: Output::Text,
@@ -80,11 +80,17 @@ fn harmless(round: &Round) -> Round {
 }
 
 /// What changes from one request to the next without anybody having said it.
-fn notes(agent: &Agent, batch: &Batch, state: &State, now: Timestamp) -> Vec<String> {
+fn notes(
+    agent: &Agent,
+    selected: &Selected,
+    batch: &Batch,
+    state: &State,
+    now: Timestamp,
+) -> Vec<String> {
     let language = Language::of(agent);
     let moment = language.moment_note(&calendar::moment(agent, now));
     let absence = days_away(batch, state).map(|days| language.absence_note(days));
-    [Some(moment), absence]
+    [Some(moment), absence, selected.agenda.clone()]
         .into_iter()
         .flatten()
         .map(|note| format!("<note>{note}</note>"))

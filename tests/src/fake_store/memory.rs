@@ -23,6 +23,7 @@ impl Table {
             summary: person.summary.clone(),
             facts,
             exchanges: exchanges(person)?,
+            agenda: self.entries(conversation),
         })
     }
 

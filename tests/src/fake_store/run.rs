@@ -242,6 +242,9 @@ fn move_on(state: &mut State, commit: &Commit) {
     if let Some(opt_out) = &commit.opt_out {
         state.opt_out = Some(opt_out.clone());
     }
+    if commit.paused_until.is_some() {
+        state.paused_until = commit.paused_until;
+    }
 }
 
 fn was_released(state: &State, release: &Release) -> bool {

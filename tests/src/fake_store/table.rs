@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use std::sync::Arc;
 
 use recado::domain::{
-    AgentId, Alias, Call, ContactId, Content, ConversationId, Event, Fact, FactId, Hasher,
-    MessageId, Reply, ReplyId, RunId, State, Summary, Timestamp,
+    AgentId, Alias, Call, ContactId, Content, ConversationId, Entry, EntryId, Event, Fact, FactId,
+    Hasher, MessageId, Reply, ReplyId, RunId, State, Summary, Timestamp,
 };
 use recado::ports::Erasure;
 
@@ -80,6 +80,8 @@ pub struct Person {
     pub summary: Option<Summary>,
     /// Facts.
     pub facts: BTreeMap<FactId, Fact>,
+    /// The agenda.
+    pub agenda: BTreeMap<EntryId, Entry>,
 }
 
 impl Person {
@@ -91,6 +93,7 @@ impl Person {
             + self.calls.len()
             + usize::from(self.summary.is_some())
             + self.facts.len()
+            + self.agenda.len()
     }
 }
 
@@ -226,6 +229,14 @@ impl Person {
         }
         for (id, fact) in &self.facts {
             writeln!(to, "{key} fact#{id}: {:?}", fact.text)?;
+        }
+        for (id, entry) in &self.agenda {
+            let (title, text, status) = (&entry.title, &entry.text, entry.status.as_str());
+            let version = entry.version;
+            writeln!(
+                to,
+                "{key} agenda#{id} {version} {status}: {title:?} {text:?}"
+            )?;
         }
         Ok(())
     }

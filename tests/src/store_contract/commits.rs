@@ -178,6 +178,20 @@ pub async fn a_commit_may_carry_the_opt_out_it_confirms(bench: &dyn Bench) {
     assert_eq!(scene.state().await.opt_out, Some(stop()));
 }
 
+pub async fn a_commit_may_hand_the_person_to_a_human(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    scene.receive(&["m1"]).await;
+    let epoch = scene.claim(1).await;
+    let commit = Commit {
+        paused_until: Some(at(900)),
+        ..scene.commit_of(1, epoch, &["m1"])
+    };
+    assert_eq!(scene.commit(&commit).await, Written::Done);
+    assert_eq!(scene.state().await.paused_until, Some(at(900)));
+    // What announces it is sent all the same.
+    assert_eq!(scene.sending(&commit.reply, 1).await, Written::Done);
+}
+
 pub async fn a_reply_id_is_committed_once(bench: &dyn Bench) {
     let scene = Scene::new(bench).await;
     scene.answered(1, &["m1"]).await;

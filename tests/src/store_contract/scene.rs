@@ -211,6 +211,7 @@ impl<'a> Scene<'a> {
             cut_point: None,
             token_factor: None,
             opt_out: None,
+            paused_until: None,
             now: at(100 + n),
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use recado::adapters::absent::NoTools;
+use recado::adapters::built_in_tools::BuiltInTools;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::dynamo::DynamoStore;
@@ -110,13 +110,15 @@ impl Base {
         messenger: Arc<dyn Messenger>,
         journal: Arc<dyn Journal>,
     ) -> World {
+        let clock = Arc::new(SystemClock);
+        let tools = BuiltInTools::new(self.store.clone(), agents.clone(), clock.clone());
         World {
             store: self.store.clone(),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
-            tools: Arc::new(NoTools),
+            tools: Arc::new(tools),
             messenger,
-            clock: Arc::new(SystemClock),
+            clock,
             chance: Arc::new(SystemChance),
             agents,
             journal,

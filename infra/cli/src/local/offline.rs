@@ -7,7 +7,7 @@ use std::sync::Arc;
 use recado::adapters::absent::{NoMessenger, NoModel};
 use recado::adapters::log_journal::LogJournal;
 use recado::config::roster::Roster;
-use recado::domain::AgentId;
+use recado::domain::{AgentId, Timestamp};
 use recado::flow::World;
 
 use super::base::{self, Base};
@@ -53,6 +53,20 @@ pub async fn known(
     let whom = whom(folder, id, agent)?;
     let (base, world) = open(folder, &agents).await?;
     let knowing = people::known(&world, &agents, &whom).await;
+    base.aws.stop().await.map_err(StartError::from)?;
+    Ok(knowing?)
+}
+
+/// Takes the person over until this moment, or gives them back.
+pub async fn pause(
+    folder: &Path,
+    agents: Arc<Roster>,
+    (id, agent): (&str, Option<&str>),
+    until: Option<Timestamp>,
+) -> Result<Vec<AgentId>, OfflineError> {
+    let whom = whom(folder, id, agent)?;
+    let (base, world) = open(folder, &agents).await?;
+    let knowing = people::pause(&world, &agents, &whom, until).await;
     base.aws.stop().await.map_err(StartError::from)?;
     Ok(knowing?)
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use recado::config::roster::Roster;
-use recado::domain::Alias;
+use recado::domain::{Alias, Timestamp};
 use recado::flow::World;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -39,6 +39,7 @@ pub fn router(operator: &Operator, folder: Option<&FilePath>) -> Router {
         .route("/health", get(|| async move { Json(health) }))
         .route("/people/{id}", get(known))
         .route("/people/{id}/forget", post(forget))
+        .route("/people/{id}/pause", post(pause))
         .with_state(operator.clone())
         .layer(middleware::from_fn_with_state(
             Guard { loopback: true },
@@ -80,6 +81,30 @@ async fn forget(
             "others": gone.others.iter().map(Alias::as_str).collect::<Vec<_>>(),
         }))
         .into_response(),
+        Err(error) => refused(&error),
+    }
+}
+
+/// For which agent, and until when.
+#[derive(Deserialize)]
+struct Taken {
+    agent: Option<String>,
+    until: Option<u64>,
+}
+
+async fn pause(
+    State(operator): State<Operator>,
+    Path(id): Path<String>,
+    Query(asked): Query<Taken>,
+) -> Response {
+    let whom = Whom::parse(&id, asked.agent.as_deref(), operator.channel);
+    let until = asked.until.map(Timestamp::from_ms);
+    let paused = match whom {
+        Ok(whom) => people::pause(&operator.world, &operator.agents, &whom, until).await,
+        Err(error) => Err(error),
+    };
+    match paused {
+        Ok(agents) => Json(json!({ "agents": agents })).into_response(),
         Err(error) => refused(&error),
     }
 }

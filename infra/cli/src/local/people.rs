@@ -1,10 +1,10 @@
 //! Finding a person by phone or BSUID, for every agent of the installation, and forgetting them.
 
 use recado::config::roster::Roster;
-use recado::domain::{AgentId, Alias, ConversationId, Phone};
-use recado::flow::FlowError;
+use recado::domain::{AgentId, Alias, ConversationId, Phone, Timestamp};
 use recado::flow::World;
 use recado::flow::forget::{self, Forgotten};
+use recado::flow::{self, FlowError};
 use recado::policy::identity;
 use recado::ports::Agents as _;
 
@@ -127,6 +127,27 @@ pub async fn forget(world: &World, agents: &Roster, whom: &Whom) -> Result<Gone,
             .extend(alias.filter(|alias| !gone.others.contains(alias)));
     }
     Ok(gone)
+}
+
+/// Takes the person over from every agent meant until this moment, or gives them back. Yields the agents that know them.
+pub async fn pause(
+    world: &World,
+    agents: &Roster,
+    whom: &Whom,
+    until: Option<Timestamp>,
+) -> Result<Vec<AgentId>, ForgetError> {
+    let mut knowing = Vec::new();
+    for agent in meant(agents, whom).await? {
+        for conversation in conversations(world, &agent, &whom.aliases).await? {
+            if flow::pause::set(world, &conversation, until).await? && !knowing.contains(&agent) {
+                knowing.push(agent.clone());
+            }
+        }
+    }
+    if knowing.is_empty() {
+        return Err(ForgetError::Nobody(whom.kind));
+    }
+    Ok(knowing)
 }
 
 /// The agents that know the person; nothing is changed.

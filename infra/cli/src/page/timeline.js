@@ -21,6 +21,14 @@ function lineOf(row, textOf) {
     }
     case "model_failed":
       return [say.failed(row.model), [row.class, row.reason, row.advice].filter(Boolean).join(": ")];
+    case "tool_called":
+      return [say.tool(row.tool), `${duration(row.took_ms)} · ${row.outcome}`];
+    case "handed_off":
+      return [say.handedOff, say.until(hourMinuteSecond(row.until))];
+    case "paused":
+      return [say.paused, say.until(hourMinuteSecond(row.until))];
+    case "resumed":
+      return [say.resumed];
     case "superseded":
       return [say.superseded];
     case "committed":

@@ -62,6 +62,11 @@ pub fn step(step: &Step) -> Value {
         Step::CompactionRefused { reason } => {
             json!({ "step": "compaction_refused", "reason": reason })
         }
+        Step::HandedOff { reply, until } => {
+            json!({ "step": "handed_off", "reply": reply, "until": until })
+        }
+        Step::Paused { until } => json!({ "step": "paused", "until": until }),
+        Step::Resumed => json!({ "step": "resumed" }),
         Step::Forgotten { items } => json!({ "step": "forgotten", "items": items }),
     }
 }

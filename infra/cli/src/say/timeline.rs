@@ -103,6 +103,15 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
                 None => failed,
             }
         }
+        "tool_called" => format!(
+            "tool       {} in {} ms: {}",
+            word("tool"),
+            count("took_ms"),
+            word("outcome")
+        ),
+        "handed_off" => "handed off to a human: recado resume gives the person back".to_owned(),
+        "paused" => "paused     an operator has taken the person over".to_owned(),
+        "resumed" => "resumed    the agent has the person again".to_owned(),
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
         "fenced" => "fenced     another run was quicker".to_owned(),

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join;
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -193,4 +194,48 @@ async fn a_reader_who_leaves_ends_nothing() {
     let sent = Command::new("kill").args(["-INT", &id]).status().await;
     assert!(sent.unwrap().success());
     assert_eq!(running.wait().await.unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn a_person_is_taken_over_and_given_back() {
+    let place = Place::new().with("RECADO_WINDOW_S", "1");
+    let nobody = place.recado(&["pause", "--phone", PHONE]).await;
+    assert_eq!(nobody.code, Some(1), "{}", nobody.out);
+    place.say(&["--phone", PHONE, "oi"]).await;
+    // First on the folder alone, then through the instance that runs on it.
+    let mut instance = None;
+    for _ in 0..2 {
+        let paused = place
+            .recado(&["pause", "--hours", "1", "--phone", PHONE])
+            .await;
+        assert!(
+            paused.out.starts_with("recepcao: quiet"),
+            "{}{}",
+            paused.out,
+            paused.err
+        );
+        let said = place.say(&["--phone", PHONE, "alô?"]).await;
+        assert_eq!(
+            (&said["closed"], &said["sends"]),
+            (&json!(1), &json!(0)),
+            "{said:#}"
+        );
+        let resumed = place.recado(&["resume", "--phone", PHONE]).await;
+        assert!(
+            resumed.out.starts_with("recepcao: answers"),
+            "{}{}",
+            resumed.out,
+            resumed.err
+        );
+        let said = place.say(&["--phone", PHONE, "voltei"]).await;
+        assert_eq!(
+            (&said["closed"], &said["sends"]),
+            (&json!(0), &json!(1)),
+            "{said:#}"
+        );
+        if instance.is_none() {
+            instance = Some(place.run().await);
+        }
+    }
+    instance.unwrap().stop().await;
 }

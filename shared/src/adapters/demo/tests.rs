@@ -236,6 +236,7 @@ fn the_first_words_outlive_many_compactions() {
             summary: Some(fold.summary),
             facts: memory.facts,
             exchanges: next.exchanges,
+            ..memory
         };
         memory.facts.extend(fold.facts);
     }

@@ -333,6 +333,7 @@ pub(super) fn kind_of(key: &str) -> &'static str {
         Ok(ItemKey::Call(..)) => "call",
         Ok(ItemKey::Summary) => "summary",
         Ok(ItemKey::Fact(_)) => "fact",
+        Ok(ItemKey::Entry(_)) => "agenda entry",
         Err(_) => "item",
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::domain::ids::IdError;
 use crate::domain::{
-    AgentId, Alias, ConversationId, FactId, Hasher, MessageId, ReplyId, Timestamp,
+    AgentId, Alias, ConversationId, EntryId, FactId, Hasher, MessageId, ReplyId, Timestamp,
 };
 
 /// Sort key of an alias.
@@ -23,6 +23,10 @@ pub(super) const KEY_CHECK: &str = "key_check";
 pub(super) const FRONT_FROM: &str = "1";
 /// ... to here, and those of the memory from here on.
 pub(super) const MEMORY_FROM: &str = "4";
+/// The agenda's slots lie from here ...
+pub(super) const AGENDA_FROM: &str = "5a";
+/// ... to here, behind the facts.
+pub(super) const AGENDA_TO: &str = "5b";
 /// No slot lies behind this one.
 pub(super) const MEMORY_TO: &str = "7";
 
@@ -65,6 +69,8 @@ pub(super) enum ItemKey {
     Summary,
     /// A fact.
     Fact(FactId),
+    /// An entry of the agenda.
+    Entry(EntryId),
 }
 
 impl ItemKey {
@@ -77,6 +83,7 @@ impl ItemKey {
             Self::Call(reply, n) => format!("{}{n:02}", calls_of(*reply)),
             Self::Summary => "summary".to_owned(),
             Self::Fact(id) => format!("fact#{id}"),
+            Self::Entry(id) => format!("agenda#{id}"),
         }
     }
 
@@ -93,6 +100,7 @@ impl ItemKey {
                 Ok(Self::Call(ReplyId::parse(reply)?, n))
             }
             Some(("fact", id)) => FactId::parse(id).map(Self::Fact),
+            Some(("agenda", id)) => EntryId::parse(id).map(Self::Entry),
             _ => Err(NOT_A_KEY),
         }
     }
@@ -139,6 +147,13 @@ pub(super) enum Slot {
         /// Its id.
         id: FactId,
     },
+    /// An entry of the agenda, ordered by when it was made.
+    Entry {
+        /// When it was made.
+        made_at: Timestamp,
+        /// Its id.
+        id: EntryId,
+    },
     /// An answered message, or a reply at rest.
     Turn(ReplyId, Place),
 }
@@ -160,6 +175,7 @@ impl Slot {
             ),
             Self::Summary => "4#summary".to_owned(),
             Self::Fact { said_at, id } => format!("5#fact#{:020}#{id}", said_at.ms()),
+            Self::Entry { made_at, id } => format!("5a#agenda#{:020}#{id}", made_at.ms()),
             Self::Turn(reply, Place::Message(n)) => format!("6#turn#{reply}#{n:05}"),
             Self::Turn(reply, Place::Answer) => format!("6#turn#{reply}#answer"),
             Self::Turn(reply, Place::Call(n)) => format!("6#turn#{reply}#call#{n:05}"),
@@ -188,6 +204,13 @@ impl Slot {
                 Ok(Self::Fact {
                     said_at,
                     id: FactId::parse(id)?,
+                })
+            }
+            (Some("5a"), Some("agenda"), Some(rest)) => {
+                let (made_at, id) = moment(rest)?;
+                Ok(Self::Entry {
+                    made_at,
+                    id: EntryId::parse(id)?,
                 })
             }
             (Some("6"), Some("turn"), Some(rest)) => {
@@ -229,6 +252,7 @@ mod tests {
         let fact =
             (0..1_u64 << 48, any::<u128>()).prop_map(|(ms, chance)| FactId::from_parts(ms, chance));
         let moment = any::<u64>().prop_map(Timestamp::from_ms);
+        let entry = "[a-z0-9]{32}".prop_map(|text| EntryId::parse(text).expect("an id"));
         prop_oneof![
             Just(Slot::State),
             Just(Slot::Summary),
@@ -240,7 +264,8 @@ mod tests {
                     id,
                 }
             }),
-            (moment, fact).prop_map(|(said_at, id)| Slot::Fact { said_at, id }),
+            (moment.clone(), fact).prop_map(|(said_at, id)| Slot::Fact { said_at, id }),
+            (moment, entry).prop_map(|(made_at, id)| Slot::Entry { made_at, id }),
             (reply.clone(), any::<u16>())
                 .prop_map(|(reply, n)| Slot::Turn(reply, Place::Message(n))),
             (reply.clone(), any::<u16>()).prop_map(|(reply, n)| Slot::Turn(reply, Place::Call(n))),
@@ -261,7 +286,8 @@ mod tests {
             } => (3, *sent_at, *arrived_at, id.to_string(), None),
             Slot::Summary => (4, zero, zero, String::new(), None),
             Slot::Fact { said_at, id } => (5, *said_at, zero, id.to_string(), None),
-            Slot::Turn(reply, place) => (6, zero, zero, reply.to_string(), Some(*place)),
+            Slot::Entry { made_at, id } => (6, *made_at, zero, id.to_string(), None),
+            Slot::Turn(reply, place) => (7, zero, zero, reply.to_string(), Some(*place)),
         }
     }
 
@@ -285,6 +311,7 @@ mod tests {
                 ItemKey::Reply(ReplyId::from_parts(ms, chance)),
                 ItemKey::Call(ReplyId::from_parts(ms, chance), n),
                 ItemKey::Fact(FactId::from_parts(ms, chance)),
+                ItemKey::Entry(EntryId::parse(format!("{chance:032x}")).expect("an id")),
             ] {
                 prop_assert_eq!(ItemKey::decode(&key.encode()), Ok(key));
             }
@@ -293,6 +320,24 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused_but_never_panics(text in ".{0,60}") {
             let _ = (Slot::decode(&text), ItemKey::decode(&text));
+        }
+    }
+
+    #[test]
+    fn the_agenda_is_a_range_of_slots_between_facts_and_turns() {
+        let zero = Timestamp::from_ms(0);
+        let entry = Slot::Entry {
+            made_at: Timestamp::from_ms(u64::MAX),
+            id: EntryId::parse("z").unwrap(),
+        };
+        let fact = Slot::Fact {
+            said_at: zero,
+            id: FactId::from_parts(1, 2),
+        };
+        let turn = Slot::Turn(ReplyId::from_parts(1, 2), Place::Answer);
+        for (slot, within) in [(entry, true), (fact, false), (turn, false)] {
+            let text = slot.encode();
+            assert_eq!(*AGENDA_FROM < *text && *text < *AGENDA_TO, within);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::DynamoStore;
+use super::agenda::decode_entry;
 use super::calls::decode_call;
 use super::items::{
     decode_fact, decode_past, decode_reply, decode_summary, encode_fact, encode_summary, key_of,
@@ -71,7 +72,11 @@ impl DynamoStore {
                 let call = self.or_aside(conversation, item, decode_call(item))?;
                 exchange(memory, reply).calls.extend(call);
             }
-            // Agenda and whatever else a later version keeps between summary and turns.
+            Some(Slot::Entry { .. }) => {
+                let entry = self.or_aside(conversation, item, decode_entry(item))?;
+                memory.agenda.extend(entry);
+            }
+            // Whatever else a later version keeps between summary and turns.
             _ => {}
         }
         Ok(())

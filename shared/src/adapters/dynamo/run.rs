@@ -277,6 +277,9 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
     if commit.opt_out.is_some() {
         set.push_str(", #opt_out_sent_at = :stop_sent");
     }
+    if commit.paused_until.is_some() {
+        set.push_str(", #paused_until = :paused_until");
+    }
     let mut update = Statement::update(key_of(conversation, &ItemKey::State), set + &remove)
         .when(FENCE)
         .with(":epoch", number(commit.epoch))
@@ -296,6 +299,9 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
     }
     if let Some(opt_out) = &commit.opt_out {
         update = update.with(":stop_sent", number(opt_out.sent_at));
+    }
+    if let Some(until) = commit.paused_until {
+        update = update.with(":paused_until", number(until));
     }
     update
 }

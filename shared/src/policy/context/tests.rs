@@ -1,45 +1,17 @@
 //! The selection's boundaries by name.
 
-use std::time::Duration;
-
 use super::*;
-use crate::domain::agent::{Budget, CompactionRules, ModelChoice, Texts, Timing};
+use crate::domain::agent::Budget;
 use crate::domain::{
-    Address, AgentId, BusinessNumber, Content, Event, Exchange, FactId, MessageId, PastMessage,
-    Phone, ReplyKind, Timestamp,
+    Address, BusinessNumber, Content, Event, Exchange, FactId, MessageId, PastMessage, Phone,
+    ReplyKind, Timestamp,
 };
 
 pub fn agent(budget: Budget) -> Agent {
     Agent {
-        id: AgentId::parse("recepcao").unwrap(),
         persona: "Você é a recepção da clínica.".to_owned(),
-        language: "pt-BR".to_owned(),
-        time_zone: "America/Sao_Paulo".to_owned(),
-        numbers: Vec::new(),
-        timing: Timing {
-            window: Duration::from_secs(5),
-            ceiling: Duration::from_secs(20),
-            give_up_after: Duration::from_mins(5),
-            model_budget: Duration::from_secs(75),
-            model_timeout: Duration::from_mins(1),
-        },
-        model: ModelChoice {
-            main: "m".to_owned(),
-            compaction: None,
-        },
         budget,
-        compaction: CompactionRules {
-            trigger: 40,
-            keep: 20,
-            summary_words_max: 200,
-            fact_chars_max: 160,
-        },
-        opt_out_words: Vec::new(),
-        texts: Texts {
-            apology: "a".to_owned(),
-            opted_out: "o".to_owned(),
-            refusal: "r".to_owned(),
-        },
+        ..crate::domain::agent::sample()
     }
 }
 
@@ -101,6 +73,7 @@ pub fn fact(number: u64, text: &str) -> Fact {
 
 pub fn memory(exchanges: Vec<Exchange>) -> Memory {
     Memory {
+        agenda: Vec::new(),
         summary: None,
         facts: Vec::new(),
         exchanges,

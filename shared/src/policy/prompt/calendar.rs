@@ -1,5 +1,6 @@
 //! Days and times as people read them, in the agent's time zone.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp as Instant, ZonedDateTime};
 
@@ -9,7 +10,7 @@ use crate::domain::{Agent, Timestamp};
 /// `2026-11-30 (segunda-feira)`.
 pub fn day(agent: &Agent, at: Timestamp) -> String {
     let local = local(agent, at);
-    format!("{} ({})", local.date(), weekday(agent, &local))
+    format!("{} ({})", local.date(), weekday_of(agent, local.date()))
 }
 
 /// `2026-11-30`.
@@ -25,13 +26,14 @@ pub fn moment(agent: &Agent, at: Timestamp) -> String {
         "{:02}:{:02}, {}, {} ({zone})",
         local.hour(),
         local.minute(),
-        weekday(agent, &local),
+        weekday_of(agent, local.date()),
         local.date(),
     )
 }
 
-fn weekday(agent: &Agent, local: &ZonedDateTime) -> &'static str {
-    let from_monday = local.weekday().to_monday_zero_offset();
+/// The weekday of a date, in the agent's language.
+pub fn weekday_of(agent: &Agent, date: Date) -> &'static str {
+    let from_monday = date.weekday().to_monday_zero_offset();
     Language::of(agent).weekday(usize::try_from(from_monday).unwrap_or(0))
 }
 

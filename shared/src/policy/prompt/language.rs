@@ -65,6 +65,24 @@ impl Language {
         }
     }
 
+    /// Before the open entries of the agenda.
+    pub const fn agenda_heading(self) -> &'static str {
+        match self {
+            Self::Portuguese => "Na agenda desta pessoa, do mais recente ao mais antigo:",
+            Self::Spanish => "En la agenda de esta persona, de lo más reciente a lo más antiguo:",
+            Self::English => "In this person's agenda, newest first:",
+        }
+    }
+
+    /// After them, where `rest` more have no room.
+    pub fn more_entries(self, rest: usize) -> String {
+        match self {
+            Self::Portuguese => format!("e mais {rest}"),
+            Self::Spanish => format!("y {rest} más"),
+            Self::English => format!("and {rest} more"),
+        }
+    }
+
     /// In place of a turn whose messages hold no visible words.
     pub const fn empty_message(self) -> &'static str {
         match self {
