@@ -1,7 +1,7 @@
 //! The selection's boundaries by name.
 
 use super::*;
-use crate::domain::agent::Budget;
+use crate::domain::agent::{Budget, ModelChoice};
 use crate::domain::{
     Address, BusinessNumber, Content, Event, Exchange, FactId, MessageId, PastMessage, Phone,
     ReplyKind, Timestamp,
@@ -10,6 +10,10 @@ use crate::domain::{
 pub fn agent(budget: Budget) -> Agent {
     Agent {
         persona: "Você é a recepção da clínica.".to_owned(),
+        model: ModelChoice {
+            main: "m".to_owned(),
+            compaction: None,
+        },
         budget,
         ..crate::domain::agent::sample()
     }
