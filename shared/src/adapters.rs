@@ -1,6 +1,7 @@
 //! The outside: AWS, providers and models, behind the ports.
 
 pub mod absent;
+pub mod cached_breakers;
 pub mod chance;
 pub mod clock;
 pub mod demo;

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod batch;
+pub mod breaker;
 pub mod conversation;
 pub mod event;
 pub mod identity;
@@ -16,6 +17,7 @@ pub mod tool;
 
 pub use agent::Agent;
 pub use batch::Batch;
+pub use breaker::{Breaker, Chosen};
 pub use conversation::{Lease, OptOut, Sealed, State};
 pub use event::{
     ClosedReason, Content, DeliveryStatus, Event, Inbound, ProviderEvent, StatusUpdate,

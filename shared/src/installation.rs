@@ -14,6 +14,7 @@ use aws_config::{BehaviorVersion, SdkConfig};
 use tokio::sync::OnceCell;
 
 use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
+use crate::adapters::cached_breakers::CachedBreakers;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::demo::DemoModel;
@@ -226,17 +227,17 @@ impl Opened {
             Part::Takes => (Arc::new(NoModel) as Arc<dyn Model>, no_messenger()),
             Part::Answers => (self.model()?, self.messenger()?),
         };
+        let store = DynamoStore::new(dynamo, &settings.table, Arc::clone(&hasher));
+        let store = Arc::new(store);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         Ok(World {
-            store: Arc::new(DynamoStore::new(
-                dynamo,
-                &settings.table,
-                Arc::clone(&hasher),
-            )),
+            breakers: Arc::new(CachedBreakers::new(store.clone(), Arc::clone(&clock))),
+            store,
             ticks: Arc::new(ticks),
             models,
             tools: Arc::new(NoTools),
             messenger,
-            clock: Arc::new(SystemClock),
+            clock,
             chance: Arc::new(SystemChance),
             agents: self.agents.clone(),
             journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),

@@ -1,8 +1,10 @@
 //! What the system decides: pure functions of their arguments. Time and chance are arguments too.
 
+pub mod breaker;
 pub mod compaction;
 pub mod context;
 pub mod debounce;
+pub mod fallback;
 pub mod identity;
 pub mod opt_out;
 pub mod poison;

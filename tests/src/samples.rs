@@ -36,6 +36,7 @@ pub fn agent(language: &str, persona: &str) -> Agent {
         model: ModelChoice {
             main: "gpt-sample".to_owned(),
             compaction: None,
+            fallback: None,
         },
         budget: Budget {
             history_tokens_max: 3000,

@@ -3,6 +3,7 @@
 //! A read is never trusted: whatever a run concluded from it is tested again where it is written. `keys` builds and
 //! takes apart keys, `items` the stored forms, `request` sends; the other files follow the port's sections.
 
+mod breakers;
 mod calls;
 mod erase;
 mod fault;

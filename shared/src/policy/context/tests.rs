@@ -26,6 +26,7 @@ pub fn agent(budget: Budget) -> Agent {
         model: ModelChoice {
             main: "m".to_owned(),
             compaction: None,
+            fallback: None,
         },
         budget,
         compaction: CompactionRules {
