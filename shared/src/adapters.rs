@@ -2,6 +2,7 @@
 
 pub mod absent;
 pub mod built_in_tools;
+pub mod cached_breakers;
 pub mod chance;
 pub mod clock;
 pub mod demo;

@@ -3,6 +3,7 @@
 pub mod agenda;
 pub mod agent;
 pub mod batch;
+pub mod breaker;
 pub mod conversation;
 pub mod event;
 pub mod identity;
@@ -18,6 +19,7 @@ pub mod tool;
 pub use agenda::{Day, Entry, EntryKind, EntryStatus, Priority};
 pub use agent::Agent;
 pub use batch::Batch;
+pub use breaker::{Breaker, Chosen};
 pub use conversation::{Lease, OptOut, Sealed, State};
 pub use event::{
     ClosedReason, Content, DeliveryStatus, Event, Inbound, ProviderEvent, StatusUpdate,

@@ -102,6 +102,39 @@ pub enum ModelErrorClass {
     Auth,
 }
 
+impl ModelErrorClass {
+    /// Every class.
+    pub const ALL: [Self; 8] = [
+        Self::Transient,
+        Self::Throttled,
+        Self::Quota,
+        Self::Overflow,
+        Self::Invalid,
+        Self::Refusal,
+        Self::Cut,
+        Self::Auth,
+    ];
+
+    /// The word stored in the table and told to the operator.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Transient => "transient",
+            Self::Throttled => "throttled",
+            Self::Quota => "quota",
+            Self::Overflow => "overflow",
+            Self::Invalid => "invalid",
+            Self::Refusal => "refusal",
+            Self::Cut => "cut",
+            Self::Auth => "auth",
+        }
+    }
+
+    /// The class of this word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.as_str() == word)
+    }
+}
+
 /// A failure of a model call. Holds no message text.
 #[derive(Debug, thiserror::Error)]
 #[error("model call failed ({class:?}): {reason}")]

@@ -13,10 +13,14 @@ use std::sync::Arc;
 
 use crate::domain::{ConversationId, Hasher, RunId, Step, Timestamp};
 use crate::error::{StoreError, TicksError};
-use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Store, Ticks, Tools};
+use crate::ports::{
+    Agents, Breakers, Chance, Clock, Journal, Messenger, Model, Store, Ticks, Tools,
+};
 
 pub mod act;
+mod breakers;
 pub mod compact;
+pub mod converse;
 mod dead_runs;
 pub mod deliver;
 pub mod forget;
@@ -43,6 +47,8 @@ pub struct World {
     pub ticks: Arc<dyn Ticks>,
     /// The models.
     pub models: Arc<dyn Model>,
+    /// Which models are left out for a while.
+    pub breakers: Arc<dyn Breakers>,
     /// What the models may call.
     pub tools: Arc<dyn Tools>,
     /// The way back to the person.

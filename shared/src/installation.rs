@@ -15,6 +15,7 @@ use tokio::sync::OnceCell;
 
 use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
 use crate::adapters::built_in_tools::BuiltInTools;
+use crate::adapters::cached_breakers::CachedBreakers;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::demo::DemoModel;
@@ -229,21 +230,23 @@ impl Opened {
         };
         let store = DynamoStore::new(dynamo, &settings.table, Arc::clone(&hasher));
         let store = Arc::new(store);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let tools: Arc<dyn Tools> = match self.part {
             Part::Takes => Arc::new(NoTools),
             Part::Answers => Arc::new(BuiltInTools::new(
                 store.clone(),
                 self.agents.clone(),
-                Arc::new(SystemClock),
+                Arc::clone(&clock),
             )),
         };
         Ok(World {
+            breakers: Arc::new(CachedBreakers::new(store.clone(), Arc::clone(&clock))),
             store,
             ticks: Arc::new(ticks),
             models,
             tools,
             messenger,
-            clock: Arc::new(SystemClock),
+            clock,
             chance: Arc::new(SystemChance),
             agents: self.agents.clone(),
             journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),

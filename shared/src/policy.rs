@@ -1,9 +1,11 @@
 //! What the system decides: pure functions of their arguments. Time and chance are arguments too.
 
 pub mod agenda;
+pub mod breaker;
 pub mod compaction;
 pub mod context;
 pub mod debounce;
+pub mod fallback;
 pub mod hand_off;
 pub mod identity;
 pub mod opt_out;

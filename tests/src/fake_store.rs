@@ -57,7 +57,7 @@ pub trait Faults: Send + Sync {
 }
 
 /// No faults.
-struct Calm;
+pub struct Calm;
 
 #[async_trait]
 impl Faults for Calm {
@@ -126,7 +126,7 @@ impl FakeStore {
     }
 }
 
-fn unavailable(operation: &'static str, what: &'static str) -> StoreError {
+pub(crate) fn unavailable(operation: &'static str, what: &'static str) -> StoreError {
     StoreError::Unavailable {
         operation,
         source: what.into(),

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use recado::adapters::built_in_tools::BuiltInTools;
+use recado::adapters::cached_breakers::CachedBreakers;
 use recado::config::roster::Roster;
 use recado::domain::{
     Address, Agent, AgentId, Alias, BusinessNumber, ContactId, Content, ConversationId, Hasher,
@@ -11,10 +12,11 @@ use recado::domain::{
 };
 use recado::flow::World;
 use recado::flow::ingest::{self, Ingested};
-use recado::ports::{Clock, Journal};
+use recado::ports::{Breakers, Clock, Journal};
 use recado_processor::SqsEvent;
 use tokio::task::JoinSet;
 
+use crate::fake_breakers::FakeBreakers;
 use crate::fake_chance::SeededChance;
 use crate::fake_clock::MovedClock;
 use crate::fake_messenger::FakeMessenger;
@@ -73,6 +75,8 @@ pub struct FakeWorld {
     pub ticks: Arc<FakeTicks>,
     /// The model.
     pub model: Arc<ScriptedModel>,
+    /// Which models are left out.
+    pub breakers: Arc<FakeBreakers>,
     /// What the model may call.
     pub tools: Arc<FakeTools>,
     /// The provider.
@@ -113,6 +117,7 @@ impl FakeWorld {
         let hasher = Arc::new(Hasher::new(b"a key for tests only, 32 bytes!!"));
         let grace = recado_sweeper::grace(agent.timing.ceiling);
         let delay_s = u32::try_from(agent.timing.window.as_secs()).unwrap();
+        let breakers = Arc::new(FakeBreakers::with_faults(Arc::clone(&faults)));
         let store = Arc::new(FakeStore::new(Arc::clone(&hasher)).with_faults(faults));
         let ticks = Arc::new(FakeTicks::new(
             Arc::clone(&clock),
@@ -133,6 +138,7 @@ impl FakeWorld {
             store: store.clone(),
             ticks: ticks.clone(),
             models: model.clone(),
+            breakers: cached(&breakers, &clock),
             tools: tools.clone(),
             messenger: messenger.clone(),
             clock,
@@ -148,6 +154,7 @@ impl FakeWorld {
             store,
             ticks,
             model,
+            breakers,
             tools,
             messenger,
             trace,
@@ -162,7 +169,12 @@ impl FakeWorld {
     pub fn start_workers(&self) {
         let mut workers = self.workers.lock().unwrap();
         for queue in [TICKS, TICKS, TICKS, TICKS, TICKS, COMPACTIONS, COMPACTIONS] {
-            workers.spawn(poll(self.world.clone(), Arc::clone(&self.ticks), queue));
+            // Each knows of breakers what it has read itself, as on Lambda.
+            let world = World {
+                breakers: cached(&self.breakers, &self.world.clock),
+                ..self.world.clone()
+            };
+            workers.spawn(poll(world, Arc::clone(&self.ticks), queue));
         }
         let (world, grace) = (self.world.clone(), self.grace);
         workers.spawn(async move {
@@ -235,6 +247,11 @@ impl FakeWorld {
             contact: ContactId::parse(phone).unwrap(),
         }
     }
+}
+
+/// Breakers as one process knows them.
+fn cached(breakers: &Arc<FakeBreakers>, clock: &Arc<dyn Clock>) -> Arc<dyn Breakers> {
+    Arc::new(CachedBreakers::new(breakers.clone(), Arc::clone(clock)))
 }
 
 /// One poller: receives, handles, deletes what is done with.

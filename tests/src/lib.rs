@@ -1,6 +1,7 @@
 //! Fakes, contracts and scenarios that the tests share.
 
 pub mod canary;
+pub mod fake_breakers;
 pub mod fake_chance;
 pub mod fake_clock;
 pub mod fake_graph;

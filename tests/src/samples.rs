@@ -27,6 +27,7 @@ pub fn agent(language: &str, persona: &str) -> Agent {
         model: ModelChoice {
             main: "gpt-sample".to_owned(),
             compaction: None,
+            fallback: None,
         },
         opt_out_words: vec!["parar".to_owned()],
         texts: Texts {

@@ -7,6 +7,7 @@
 //! witness at every request as the table applies it, and all of them once more at rest. The same seed gives the same
 //! trace.
 
+mod breakers;
 mod clocks;
 mod core;
 mod invocation;
@@ -108,6 +109,9 @@ fn agent_of(plan: &Plan, base: &Agent) -> Agent {
         agent.compaction.keep = 4;
         agent.budget.history_tokens_max = 150;
         agent.budget.messages_max = 12;
+    }
+    if plan.has_fallback {
+        agent.model.fallback = Some("spare".to_owned());
     }
     if plan.gives_up_soon {
         agent.timing.give_up_after = Duration::from_mins(1);

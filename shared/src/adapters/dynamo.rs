@@ -4,6 +4,7 @@
 //! takes apart keys, `items` the stored forms, `request` sends; the other files follow the port's sections.
 
 mod agenda;
+mod breakers;
 mod calls;
 mod erase;
 mod fault;

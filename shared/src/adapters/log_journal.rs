@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::adapters::meta::codes::{self, Class, Row};
 use crate::adapters::model_advice::advice;
 use crate::domain::{ConversationId, Hasher, ReplyId, ReplyKind, Step, Timestamp};
+use crate::error::ModelErrorClass;
 use crate::ports::Journal;
 
 /// Writes the story to the log.
@@ -61,6 +62,17 @@ fn warn(hash: &str, step: &Step) -> bool {
             reason,
             advice = advice(*class, reason),
             "model failed"
+        ),
+        Step::ModelIncident {
+            model,
+            class,
+            since,
+        } => tracing::error!(
+            conversation.hash = hash,
+            model,
+            class = class.as_str(),
+            since_ms = since.ms(),
+            "a model is left out: its fallback answers until it is back"
         ),
         Step::Committed {
             reply,
@@ -186,16 +198,24 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::ModelCalled {
             model,
             purpose,
+            why,
             usage,
             took,
         } => line!(
             "model answered",
             model = model.as_str(),
             purpose = ?purpose,
+            why = why.as_str(),
+            after = why.after().map(ModelErrorClass::as_str),
             input_tokens = usage.input(),
             cached_tokens = usage.input_cache_read,
             output_tokens = usage.output,
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+        ),
+        Step::ModelRecovered { model, since } => line!(
+            "a model that was left out is back",
+            model = model.as_str(),
+            since_ms = since.ms()
         ),
         Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
         Step::Committed {
@@ -217,6 +237,7 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
         Step::Forgotten { items } => line!("person forgotten", items = items),
         Step::ModelFailed { .. }
+        | Step::ModelIncident { .. }
         | Step::ToolCalled { .. }
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }

@@ -239,6 +239,7 @@ fn read_model(file: &mut Document<'_>) -> ModelChoice {
     ModelChoice {
         main: read_model_name(file, "main").unwrap_or_else(|| MODEL.to_owned()),
         compaction: read_model_name(file, "compaction"),
+        fallback: read_model_name(file, "fallback"),
     }
 }
 

@@ -64,6 +64,8 @@ pub struct ModelChoice {
     pub main: String,
     /// The model that writes summaries and facts; the main one where absent.
     pub compaction: Option<String>,
+    /// The model that answers where the main one cannot be had; none where absent.
+    pub fallback: Option<String>,
 }
 
 /// What a prompt may hold.
@@ -122,6 +124,7 @@ pub(crate) fn sample() -> Agent {
         model: ModelChoice {
             main: "main".to_owned(),
             compaction: None,
+            fallback: None,
         },
         budget: Budget {
             history_tokens_max: 3_000,

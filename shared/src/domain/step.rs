@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::breaker::Chosen;
 use super::event::ClosedReason;
 use super::ids::{MessageId, ReplyId, ToolName};
 use super::prompt::Usage;
@@ -68,6 +69,8 @@ pub enum Step {
         model: String,
         /// What for.
         purpose: Purpose,
+        /// Why this one was asked.
+        why: Chosen,
         /// What it cost.
         usage: Usage,
         /// How long it took.
@@ -83,6 +86,22 @@ pub enum Step {
         class: ModelErrorClass,
         /// Status and provider code.
         reason: String,
+    },
+    /// A model is left out from now on, and the fallback answers: told once in an incident.
+    ModelIncident {
+        /// Which, as configured.
+        model: String,
+        /// How it failed.
+        class: ModelErrorClass,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// A model that was left out answers again.
+    ModelRecovered {
+        /// Which, as configured.
+        model: String,
+        /// Since when it was left out.
+        since: Timestamp,
     },
     /// A call was made, or what came of it is known from an earlier run.
     ToolCalled {

@@ -49,6 +49,13 @@ impl Acts {
     pub fn words_only(&self) -> bool {
         self.tools.is_empty() || self.rounds.len() >= ROUNDS_MAX || self.calls.len() >= Call::MAX
     }
+
+    /// Another model goes on: it is told of the same calls and results, but not in the words of the one before.
+    pub fn forget_carried(&mut self) {
+        for round in &mut self.rounds {
+            round.carried.clear();
+        }
+    }
 }
 
 /// What earlier runs of a sealed batch have called.

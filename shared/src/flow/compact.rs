@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{FlowError, World, look};
 use crate::domain::{
-    Agent, ConversationId, FactId, Finish, ModelReply, Prompt, Purpose, Step, Timestamp,
+    Agent, Chosen, ConversationId, FactId, Finish, ModelReply, Prompt, Purpose, Step, Timestamp,
 };
 use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::compaction::{self, Refusal};
@@ -108,6 +108,7 @@ async fn call(
         Ok(reply) => Step::ModelCalled {
             model: reply.model.clone(),
             purpose: Purpose::Compaction,
+            why: Chosen::First,
             usage: reply.usage,
             took: world.now().since(started),
         },

@@ -1,26 +1,21 @@
 //! The middle of a run: memory, context, the model and its tools, and the watch beside them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::act::{self, Acts};
+use super::converse::Conversing;
 use super::lease::Claimed;
 use super::process::Visit;
 use super::{FlowError, World, watch};
 use crate::domain::{
-    Agent, Batch, Call, Exchange, Finish, Memory, ModelReply, PastMessage, Prompt, Purpose,
-    ReplyId, ReplyKind, State, Step, Timestamp,
+    Agent, Batch, Call, Exchange, Finish, Memory, ModelReply, PastMessage, Prompt, ReplyId,
+    ReplyKind, State,
 };
 use crate::error::{ModelError, ModelErrorClass, StoreError};
 use crate::policy::context::{self, Question, Selected};
+use crate::policy::fallback::Ladder;
 use crate::policy::visible::{is_blank, without_nul};
 use crate::policy::{compaction, prompt, retry, sendable, tokens};
-
-/// What must be left for commit and send after the model.
-const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
-
-/// No call is given less because the patience ends.
-const LAST_CALL_MIN: Duration = Duration::from_secs(10);
 
 /// What a run works on.
 #[derive(Clone, Copy)]
@@ -97,10 +92,11 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         Ok(acts) => acts,
         Err(end) => return Ok(end),
     };
-    let began = task.world.now();
+    let model = &task.agent.model;
+    let ladder = Ladder::of(&model.main, model.fallback.as_deref());
+    let mut conversing = Conversing::begin(task, ladder).await;
     let ended = loop {
-        let asking = ask(task, &memory, &acts, began);
-        let asked = match watch::beside(task, acts.wrote(), asking).await {
+        let asked = match ask(task, &memory, &mut acts, &mut conversing).await {
             Ok(asked) => asked,
             Err(end) => return Ok(end),
         };
@@ -136,24 +132,20 @@ enum Asked {
     Calls(ModelReply),
 }
 
-/// Builds the prompt and calls the model; one more try where the prompt was too long or the answer all cut away.
+/// Builds the prompt and calls the model at hand; one more try where the prompt was too long or the answer all cut away,
+/// and what the ladder gives where a model cannot be had. What was called for this turn goes along to every model.
 async fn ask(
     task: Task<'_>,
     memory: &Memory,
-    acts: &Acts,
-    began: Timestamp,
-) -> Result<Asked, ModelError> {
-    let Task {
-        world,
-        visit,
-        claimed,
-        batch,
-        ..
-    } = task;
-    let person = world.hasher.conversation(&visit.conversation);
+    acts: &mut Acts,
+    conversing: &mut Conversing,
+) -> Result<Result<Asked, ModelError>, Watched> {
+    let Task { claimed, batch, .. } = task;
     let mut agent = Agent::clone(task.agent);
-    let mut failed: Option<(Prompt, ModelError)> = None;
+    let mut mended: Option<(Prompt, ModelError)> = None;
     loop {
+        // Whose tokens are counted.
+        conversing.model().clone_into(&mut agent.model.main);
         let question = Question {
             agent: &agent,
             memory,
@@ -161,38 +153,63 @@ async fn ask(
             state: &claimed.state,
         };
         let selected = context::select(question);
-        let prompt = prompt::answer(&agent, &selected, batch, &claimed.state, began, &person);
-        let prompt = prompt::with_tools(prompt, &acts.tools, &acts.rounds, acts.words_only());
+        let prompt = prompt_of(task, &agent, &selected, acts, conversing);
         // The same request would fail again: where there is no history, nothing of it can be left out.
-        if let Some((_, error)) = failed.take_if(|(before, _)| *before == prompt) {
-            return Err(error);
+        if let Some((_, error)) = mended.take_if(|(before, _)| *before == prompt) {
+            return Ok(Err(error));
         }
-        let error = match call(task, &agent, &prompt, began).await {
+        let error = match conversing.call(task, &prompt, acts.wrote()).await? {
             Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
-                return Ok(Asked::Calls(reply));
+                return Ok(Ok(Asked::Calls(reply)));
             }
             Ok(reply) if is_blank(&reply.text) => {
                 ModelError::new(ModelErrorClass::Invalid, "calls where words were asked for")
             }
             Ok(reply) => {
                 let text = spoken(&reply);
-                return Ok(Asked::Answer(Thought {
+                return Ok(Ok(Asked::Answer(Thought {
                     compaction_is_due: compaction_is_due(task, memory, &selected, &text),
                     token_factor: learnt(&agent, claimed, &prompt, &reply),
                     text,
                     calls: acts.calls.clone(),
                     cut_point: selected.cut_point,
-                }));
+                })));
             }
             Err(error) => error,
         };
+        let budget = &mut agent.budget;
         match error.class {
-            ModelErrorClass::Overflow if failed.is_none() => agent.budget.history_tokens_max /= 2,
-            ModelErrorClass::Cut if failed.is_none() => agent.budget.output_tokens_max *= 2,
-            _ => return Err(error),
+            ModelErrorClass::Overflow if mended.is_none() => budget.history_tokens_max /= 2,
+            ModelErrorClass::Cut if mended.is_none() => budget.output_tokens_max *= 2,
+            _ => {
+                match conversing.failed(task, error, acts.wrote()).await? {
+                    Ok(true) => acts.forget_carried(),
+                    Ok(false) => {}
+                    Err(error) => return Ok(Err(error)),
+                }
+                continue;
+            }
         }
-        failed = Some((prompt, error));
+        if !conversing.may_mend() {
+            return Ok(Err(error));
+        }
+        mended = Some((prompt, error));
     }
+}
+
+/// The request, with what was called so far.
+fn prompt_of(
+    task: Task<'_>,
+    agent: &Agent,
+    selected: &Selected,
+    acts: &Acts,
+    conversing: &Conversing,
+) -> Prompt {
+    let Task { world, visit, .. } = task;
+    let (state, began) = (&task.claimed.state, conversing.began());
+    let person = world.hasher.conversation(&visit.conversation);
+    let prompt = prompt::answer(agent, selected, task.batch, state, began, &person);
+    prompt::with_tools(prompt, &acts.tools, &acts.rounds, acts.words_only())
 }
 
 /// The words of an answer as the person gets them and history keeps them.
@@ -248,57 +265,4 @@ fn learnt(
             tokens::learn(factor, actual, tokens::prompt(prompt)),
         )
     })
-}
-
-/// What is left of the patience with a model that failed before: who waits is told as promised, even where a call hangs.
-/// The last one has a chance all the same. No limit for a first run, or after a long stop of the process.
-fn left_of_patience(agent: &Agent, state: &State, now: Timestamp) -> Duration {
-    let give_up_at = state
-        .first_attempt_at
-        .unwrap_or(now)
-        .plus(agent.timing.give_up_after);
-    if state.attempts <= 1 || give_up_at <= now {
-        return Duration::MAX;
-    }
-    give_up_at.since(now).max(LAST_CALL_MIN)
-}
-
-/// One call within what is left of the run's time.
-async fn call(
-    task: Task<'_>,
-    agent: &Agent,
-    prompt: &Prompt,
-    run_started: Timestamp,
-) -> Result<ModelReply, ModelError> {
-    let Task { world, visit, .. } = task;
-    let model = &agent.model.main;
-    let now = world.now();
-    let left_of_run = visit.time_left(now).saturating_sub(AFTER_THE_MODEL);
-    let left_of_budget = agent
-        .timing
-        .model_budget
-        .saturating_sub(now.since(run_started));
-    let timeout = agent
-        .timing
-        .model_timeout
-        .min(left_of_run)
-        .min(left_of_budget)
-        .min(left_of_patience(agent, &task.claimed.state, now));
-    let answered = world.models.converse(model, prompt, timeout).await;
-    let step = match &answered {
-        Ok(reply) => Step::ModelCalled {
-            model: reply.model.clone(),
-            purpose: Purpose::Answer,
-            usage: reply.usage,
-            took: world.now().since(now),
-        },
-        Err(error) => Step::ModelFailed {
-            model: model.clone(),
-            purpose: Purpose::Answer,
-            class: error.class,
-            reason: error.reason.clone(),
-        },
-    };
-    world.note(&visit.conversation, &step);
-    answered
 }

@@ -61,6 +61,7 @@ pub struct Core {
     started: Instant,
     pub(super) clock_error_ms: AtomicI64,
     pub(super) store_throttled_until: AtomicU64,
+    pub(super) main_down_until: AtomicU64,
     /// Every invocation of the process dies with this.
     pub killed: Notify,
 }
@@ -87,6 +88,7 @@ impl Core {
             started: Instant::now(),
             clock_error_ms: AtomicI64::new(0),
             store_throttled_until: AtomicU64::new(0),
+            main_down_until: AtomicU64::new(0),
             killed: Notify::new(),
         }
     }

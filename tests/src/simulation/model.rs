@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,9 +12,10 @@ use recado::error::{ModelError, ModelErrorClass};
 use recado::policy::prompt::validate;
 use recado::policy::{retry, tokens};
 use recado::ports::Model;
+use serde_json::json;
 
 use super::core::Core;
-use super::invocation::whose;
+use super::invocation::{here, whose};
 use super::plan::{Fault, Plan};
 use super::tools;
 use super::words::{Canary, canaries};
@@ -43,9 +45,31 @@ impl SimModel {
         }
     }
 
-    /// What goes wrong with this call, after how long.
-    fn fault(&self) -> Option<(u64, ModelErrorClass)> {
+    /// Whether the main model is down; now and then it goes down for minutes.
+    fn is_down(&self, model: &str) -> bool {
         let core = &self.core;
+        if model != self.agent.model.main || core.is_calm() {
+            return false;
+        }
+        let now = core.true_ms();
+        if core.strikes(Fault::MainDown, 12) {
+            let ms = core.pick(5_000..240_000);
+            core.main_down_until.store(now + ms, Ordering::Relaxed);
+            core.trouble(None, 140_000 + ms);
+        }
+        core.main_down_until.load(Ordering::Relaxed) > now
+    }
+
+    /// What goes wrong with this call, after how long.
+    fn fault(&self, model: &str) -> Option<(u64, ModelErrorClass)> {
+        let core = &self.core;
+        if self.is_down(model) {
+            use ModelErrorClass::{Auth, Quota, Throttled, Transient};
+            let classes = [Transient, Transient, Throttled, Quota, Auth];
+            let class = classes[usize::try_from(core.pick(0..5)).unwrap_or(0)];
+            core.trouble(None, 140_000);
+            return Some((core.pick(50..3_000), class));
+        }
         let class = if core.strikes(Fault::ModelThrottled, 4) {
             ModelErrorClass::Throttled
         } else if core.strikes(Fault::ModelFails, 4) {
@@ -71,8 +95,16 @@ impl SimModel {
     }
 
     /// The laws of a prompt that asks for an answer.
-    fn check(&self, of: &ConversationId, prompt: &Prompt) {
+    fn check(&self, of: &ConversationId, model: &str, prompt: &Prompt) {
         let core = &self.core;
+        let carried = prompt.rounds.iter().flat_map(|round| &round.carried);
+        if let Some(others) = carried.into_iter().find(|item| item["of"] != model) {
+            core.broken(
+                "what one model wrote is not handed to another",
+                Some(of),
+                format!("{others} to {model}"),
+            );
+        }
         if let Err(flaw) = validate(prompt) {
             core.broken(
                 "every prompt is one that a provider takes",
@@ -89,7 +121,7 @@ impl SimModel {
                 .people
                 .get(of)
                 .and_then(|person| person.state.as_ref());
-            state.map_or(1.0, |state| tokens::factor(state, &self.agent.model.main))
+            state.map_or(1.0, |state| tokens::factor(state, model))
         });
         let floor = tokens::budgeted(TOKENS_MIN, factor);
         let spent = tokens::budgeted(past + last, factor);
@@ -138,7 +170,8 @@ impl Model for SimModel {
         let core = &self.core;
         let answers = prompt.output == Output::Text;
         if let Some(of) = whose().filter(|_| answers) {
-            self.check(&of, prompt);
+            self.check(&of, model, prompt);
+            core.witness(|witness| witness.asked(&of, here()));
         }
         let mut takes_ms = core.pick(200..self.usual_ms_max);
         if core.strikes(Fault::ModelPanics, 6) {
@@ -146,7 +179,7 @@ impl Model for SimModel {
             // Without the panic hook: this one is on purpose.
             resume_unwind(Box::new("told to"));
         }
-        let fault = self.fault();
+        let fault = self.fault(model);
         if let Some((after_ms, _)) = fault {
             takes_ms = after_ms;
         } else if core.strikes(Fault::ModelTimeout, 8) {
@@ -160,6 +193,9 @@ impl Model for SimModel {
         core.elsewhere(u64::try_from(takes.min(timeout).as_millis()).unwrap_or(0))
             .await;
         core.trace("converse", takes_ms);
+        if let Some(of) = whose().filter(|_| answers && (takes > timeout || fault.is_some())) {
+            core.witness(|witness| witness.asked_and_failed(&of, here()));
+        }
         if takes > timeout {
             return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
         }
@@ -191,7 +227,7 @@ impl Model for SimModel {
         Ok(ModelReply {
             text,
             calls,
-            carried: Vec::new(),
+            carried: vec![json!({ "of": model })],
             finish: Finish::Complete,
             usage,
             model: model.to_owned(),

@@ -103,6 +103,8 @@ pub struct Plan {
     pub model_ms_max: u64,
     /// Of ten turns so many call tools; zero where there are none.
     pub turns_with_tools: u32,
+    /// Whether the agent has a fallback.
+    pub has_fallback: bool,
 }
 
 impl Plan {
@@ -127,8 +129,10 @@ impl Plan {
             hesitant: dice.random_bool(0.15),
             model_ms_max: [1_500, 4_000, 9_000][dice.random_range(0..3)],
             turns_with_tools: 0,
+            has_fallback: false,
         };
         plan.tools(seed);
+        plan.fallback(seed);
         aim.shape(&mut plan);
         for person in 0..people {
             plan.person(dice, person);
@@ -152,6 +156,15 @@ impl Plan {
         if dice.random_bool(0.4) {
             self.turns_with_tools = [3, 3, 8][dice.random_range(0..3)];
             self.swarm = self.swarm.draw_tools(dice);
+        }
+    }
+
+    /// A fallback in two schedules of five, from dice of its own too.
+    fn fallback(&mut self, seed: u64) {
+        let dice = &mut StdRng::seed_from_u64(seed ^ 0x2c1b_3c6d_85eb_ca6b);
+        if dice.random_bool(0.4) {
+            self.has_fallback = true;
+            self.swarm = self.swarm.draw_fallback(dice);
         }
     }
 

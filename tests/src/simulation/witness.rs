@@ -6,9 +6,10 @@
 
 mod calls;
 mod memory;
+mod models;
 mod replies;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use recado::domain::batch::Closure;
 use recado::domain::{
@@ -107,6 +108,8 @@ pub struct Witness {
     in_vain: Vec<(ConversationId, u64)>,
     seals: BTreeMap<ReplyId, calls::Sealing>,
     results: BTreeMap<(ReplyId, u16), ToolResult>,
+    runs: BTreeMap<u64, models::Asked>,
+    incidents: BTreeSet<(String, Timestamp)>,
     effects: BTreeMap<(ConversationId, String), u32>,
     reads: BTreeMap<ReplyId, Read>,
     /// When each invocation looked at its conversation last, in true milliseconds and by its clock.
@@ -131,6 +134,8 @@ impl Witness {
             in_vain: Vec::new(),
             seals: BTreeMap::new(),
             results: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            incidents: BTreeSet::new(),
             effects: BTreeMap::new(),
             reads: BTreeMap::new(),
             looks: BTreeMap::new(),

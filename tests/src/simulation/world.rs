@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use recado::adapters::cached_breakers::CachedBreakers;
 use recado::config::roster::Roster;
 use recado::domain::{Agent, AgentId, ConversationId, Hasher, Step, Timestamp};
 use recado::flow::{World, sweep};
@@ -13,9 +14,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 use super::Options;
+use super::breakers::SimBreakers;
 use super::clocks::{SimClock, TrueClock};
 use super::core::Core;
-use super::invocation::Role;
+use super::invocation::{Role, here};
 use super::model::SimModel;
 use super::plan::{Fault, Plan};
 use super::provider::{SimMessenger, Status};
@@ -39,8 +41,12 @@ impl Journal for SimJournal {
         core.tell(Some(of), || format!("{step:?}"));
         match step {
             Step::Claimed { reply, batch } => {
+                core.witness(|witness| witness.run_began(here()));
                 let clock = SimClock(Arc::clone(core)).now();
                 core.witness(|witness| witness.read(*reply, batch, core.true_ms(), clock));
+            }
+            Step::ModelIncident { model, since, .. } => {
+                core.witness(|witness| witness.incident(of, model, *since));
             }
             Step::Superseded { reply } => core.witness(|witness| witness.dropped(of, *reply)),
             _ => {}
@@ -104,6 +110,7 @@ impl SimWorld {
                 shared,
                 plan,
             )),
+            breakers: Arc::new(SimBreakers::new(Arc::clone(core))),
             tools: Arc::new(SimTools::new(
                 Arc::clone(core),
                 plan.turns_with_tools > 0,
@@ -234,8 +241,10 @@ impl SimWorld {
     fn own_world(&self) -> World {
         let dead_runs = recado::flow::DeadRuns::default();
         dead_runs.all_before(Timestamp::from_ms(self.started_ms.load(Ordering::Relaxed)));
+        let breakers = Arc::clone(&self.world.breakers);
         World {
             dead_runs,
+            breakers: Arc::new(CachedBreakers::new(breakers, Arc::clone(&self.world.clock))),
             ..self.world.clone()
         }
     }

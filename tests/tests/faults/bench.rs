@@ -102,8 +102,10 @@ impl Bench {
         let ticks = SqsTicks::new(made.client, ticks_url, compactions_url, Arc::clone(&hasher));
         let model = Arc::new(ScriptedModel::new(Arc::clone(&clock)));
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
+        let store = Arc::new(store);
         let world = World {
-            store: Arc::new(store),
+            breakers: store.clone(),
+            store,
             ticks: Arc::new(ticks),
             models: model.clone(),
             messenger: messenger.clone(),

@@ -20,6 +20,7 @@ use recado::ports::{
     Agents, Chance, Clock, Creation, Erasure, Journal, LookUp, Messenger, Model, Outgoing, Receipt,
     Store, Ticks,
 };
+use recado_tests::fake_breakers::FakeBreakers;
 use recado_tests::fake_store::{FakeStore, Fault, Faults, Table};
 use recado_tests::samples;
 
@@ -52,6 +53,7 @@ impl Here {
             store: store.clone(),
             ticks: queue.clone(),
             models: Arc::new(Nobody),
+            breakers: Arc::new(FakeBreakers::default()),
             tools: Arc::new(NoTools),
             messenger: Arc::new(Nobody),
             clock: clock.clone(),

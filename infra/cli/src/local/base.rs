@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recado::adapters::built_in_tools::BuiltInTools;
+use recado::adapters::cached_breakers::CachedBreakers;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::dynamo::DynamoStore;
@@ -12,7 +13,7 @@ use recado::adapters::hash_key;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
 use recado::flow::{World, sweep};
-use recado::ports::{Chance as _, Clock as _, Journal, Messenger, Model};
+use recado::ports::{Chance as _, Clock, Journal, Messenger, Model};
 
 use super::channel::{MARK_FILE, PHONE_FILE};
 use super::error::StartError;
@@ -110,10 +111,12 @@ impl Base {
         messenger: Arc<dyn Messenger>,
         journal: Arc<dyn Journal>,
     ) -> World {
-        let clock = Arc::new(SystemClock);
-        let tools = BuiltInTools::new(self.store.clone(), agents.clone(), clock.clone());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let tools = BuiltInTools::new(self.store.clone(), agents.clone(), Arc::clone(&clock));
+        let breakers = CachedBreakers::new(self.store.clone(), Arc::clone(&clock));
         World {
             store: self.store.clone(),
+            breakers: Arc::new(breakers),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
             tools: Arc::new(tools),

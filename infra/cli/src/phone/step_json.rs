@@ -33,9 +33,11 @@ pub fn step(step: &Step) -> Value {
         Step::Claimed { reply, batch } => {
             json!({ "step": "claimed", "reply": reply, "messages": batch })
         }
-        Step::ModelCalled { .. } | Step::ModelFailed { .. } | Step::ToolCalled { .. } => {
-            outside(step)
-        }
+        Step::ModelCalled { .. }
+        | Step::ModelFailed { .. }
+        | Step::ModelIncident { .. }
+        | Step::ModelRecovered { .. }
+        | Step::ToolCalled { .. } => outside(step),
         Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
         Step::Committed {
             reply,
@@ -77,12 +79,15 @@ fn outside(step: &Step) -> Value {
         Step::ModelCalled {
             model,
             purpose,
+            why,
             usage,
             took,
         } => json!({
             "step": "model_called",
             "model": model,
             "purpose": purpose_word(*purpose),
+            "why": why.as_str(),
+            "after": why.after().map(ModelErrorClass::as_str),
             "input_tokens": usage.input(),
             "cached_tokens": usage.input_cache_read,
             "output_tokens": usage.output,
@@ -97,10 +102,23 @@ fn outside(step: &Step) -> Value {
             "step": "model_failed",
             "model": model,
             "purpose": purpose_word(*purpose),
-            "class": error_class(*class),
+            "class": class.as_str(),
             "reason": reason,
             "advice": advice(*class, reason),
         }),
+        Step::ModelIncident {
+            model,
+            class,
+            since,
+        } => json!({
+            "step": "model_incident",
+            "model": model,
+            "class": class.as_str(),
+            "since": since,
+        }),
+        Step::ModelRecovered { model, since } => {
+            json!({ "step": "model_recovered", "model": model, "since": since })
+        }
         Step::ToolCalled {
             reply,
             tool,
@@ -138,19 +156,6 @@ const fn purpose_word(purpose: Purpose) -> &'static str {
     }
 }
 
-const fn error_class(class: ModelErrorClass) -> &'static str {
-    match class {
-        ModelErrorClass::Transient => "transient",
-        ModelErrorClass::Throttled => "throttled",
-        ModelErrorClass::Quota => "quota",
-        ModelErrorClass::Overflow => "overflow",
-        ModelErrorClass::Invalid => "invalid",
-        ModelErrorClass::Refusal => "refusal",
-        ModelErrorClass::Cut => "cut",
-        ModelErrorClass::Auth => "auth",
-    }
-}
-
 const fn reply_kind(kind: ReplyKind) -> &'static str {
     match kind {
         ReplyKind::Answer => "answer",
@@ -163,7 +168,7 @@ const fn reply_kind(kind: ReplyKind) -> &'static str {
 mod tests {
     use std::time::Duration;
 
-    use recado::domain::{AgentId, ContactId, ConversationId, Timestamp, Usage};
+    use recado::domain::{AgentId, Chosen, ContactId, ConversationId, Timestamp, Usage};
 
     use super::*;
 
@@ -172,6 +177,7 @@ mod tests {
         let step = Step::ModelCalled {
             model: "demo".to_owned(),
             purpose: Purpose::Answer,
+            why: Chosen::Fallback(ModelErrorClass::Transient),
             usage: Usage {
                 input_uncached: 10,
                 input_cache_read: 5,
@@ -195,7 +201,7 @@ mod tests {
             json,
             json!({
                 "seq": 3, "at": 1000, "agent": "recepcao", "contact": "5511900000001",
-                "step": "model_called", "model": "demo", "purpose": "answer",
+                "step": "model_called", "model": "demo", "purpose": "answer", "why": "fallback", "after": "transient",
                 "input_tokens": 16, "cached_tokens": 5, "output_tokens": 7, "took_ms": 420,
             })
         );

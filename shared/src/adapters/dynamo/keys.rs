@@ -14,6 +14,11 @@ pub(super) const TOMBSTONE: &str = "tombstone";
 /// Sort key of an erasure's job.
 pub(super) const JOB: &str = "job";
 
+/// Where a model's breaker is. No conversation's, whatever an agent is called: no model is called like a phone or a BSUID.
+pub(super) fn breaker_partition(model: &str) -> String {
+    format!("breaker#{model}")
+}
+
 /// Partition of what belongs to the installation as a whole; no agent's, for it has no `#`.
 pub(super) const INSTALLATION: &str = "installation";
 /// Sort key of what tells the table's own hash key from another.

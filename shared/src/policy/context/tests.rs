@@ -13,6 +13,7 @@ pub fn agent(budget: Budget) -> Agent {
         model: ModelChoice {
             main: "m".to_owned(),
             compaction: None,
+            fallback: None,
         },
         budget,
         ..crate::domain::agent::sample()

@@ -125,6 +125,10 @@ faults! {
     ToolLost = "tool timed out before the effect",
     /// A tool refuses.
     ToolRefuses = "tool refuses",
+    /// The main model cannot be had for a while; its fallback can.
+    MainDown = "main model down for a while",
+    /// What is asked of the breakers fails.
+    BreakerFails = "breaker cannot be read or moved",
 }
 
 impl Fault {
@@ -132,6 +136,11 @@ impl Fault {
     fn is_of_tools(self) -> bool {
         use Fault::{BadCall, ToolLost, ToolRefuses, ToolTimedOut};
         matches!(self, BadCall | ToolTimedOut | ToolLost | ToolRefuses)
+    }
+
+    /// Whether only a schedule with a fallback can have it.
+    fn is_of_fallback(self) -> bool {
+        matches!(self, Self::MainDown | Self::BreakerFails)
     }
 }
 
@@ -167,13 +176,24 @@ impl Swarm {
         self
     }
 
+    /// With faults of models that have a fallback as well.
+    pub(super) fn draw_fallback(mut self, dice: &mut StdRng) -> Self {
+        for fault in Fault::ALL.iter().filter(|fault| fault.is_of_fallback()) {
+            if dice.random_bool(0.5) {
+                self = self.with(*fault);
+            }
+        }
+        self
+    }
+
     pub(super) fn draw(dice: &mut StdRng, aim: Aim) -> Self {
         if dice.random_ratio(1, 20) {
             return aim.swarm(Self(0));
         }
         let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
         let mut swarm = Self(0);
-        for fault in Fault::ALL.iter().filter(|fault| !fault.is_of_tools()) {
+        let usual = |fault: &&Fault| !fault.is_of_tools() && !fault.is_of_fallback();
+        for fault in Fault::ALL.iter().filter(usual) {
             if dice.random_bool(share) {
                 swarm = swarm.with(*fault);
             }

@@ -1,0 +1,233 @@
+//! One run's conversation with its models: down the ladder from the first to the fallback, within one budget of attempts
+//! and one time, with the breakers that all runs share.
+
+use std::time::Duration;
+
+use super::think::{Task, Watched};
+use super::{breakers, watch};
+use crate::domain::{
+    Agent, Breaker, Chosen, ModelReply, Prompt, Purpose, RunId, State, Step, Timestamp,
+};
+use crate::error::ModelError;
+use crate::policy::breaker::{self, Gate};
+use crate::policy::fallback::{Course, Ladder, Next, Time};
+
+/// What must be left for commit and send after the model.
+const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
+
+/// No call is given less because the patience ends.
+const LAST_CALL_MIN: Duration = Duration::from_secs(10);
+
+/// A probe that has not told what came of it this long after its call's end belongs to a dead run.
+const PROBE_MARGIN: Duration = Duration::from_secs(5);
+
+/// Where a run stands with its models.
+pub struct Conversing {
+    course: Course,
+    began: Timestamp,
+    /// The right to try a model that was left out, and since when this run has it.
+    probe: Option<(Breaker, Timestamp)>,
+    /// When the person is told as promised, where earlier runs failed.
+    patience_ends: Option<Timestamp>,
+}
+
+impl Conversing {
+    /// At the beginning of a run. Where a fallback could answer instead, it is asked whether the first model is left out,
+    /// and whether this run is the one to try it.
+    pub async fn begin(task: Task<'_>, ladder: Ladder) -> Self {
+        let began = task.world.now();
+        let patience_ends = patience_ends(task.agent, &task.claimed.state, began);
+        let mut conversing = Self {
+            course: Course::begin(ladder.clone(), Gate::Closed),
+            began,
+            probe: None,
+            patience_ends,
+        };
+        if ladder.has_fallback() {
+            let gate = conversing.gate(task, ladder.first()).await;
+            conversing.course = Course::begin(ladder, gate);
+        }
+        conversing
+    }
+
+    /// The model to ask.
+    pub fn model(&self) -> &str {
+        self.course.model()
+    }
+
+    /// When the run's time with its models began.
+    pub const fn began(&self) -> Timestamp {
+        self.began
+    }
+
+    /// Whether a request that was too long, or whose answer was cut, may be made once more in another form.
+    pub fn may_mend(&mut self) -> bool {
+        self.course.may_mend()
+    }
+
+    async fn gate(&mut self, task: Task<'_>, model: &str) -> Gate {
+        let world = task.world;
+        let seen = breakers::look(world, model).await;
+        let gate = breaker::gate(seen.as_ref(), world.now());
+        let (Gate::Probe, Some(seen)) = (gate, seen) else {
+            return gate;
+        };
+        let now = world.now();
+        let call = self.course.timeout(self.time(task, now));
+        let mine = breaker::probing(&seen, now.plus(call + PROBE_MARGIN), new_mark(task));
+        if !breakers::swap(world, model, Some(&seen), Some(&mine)).await {
+            // Another run is the one.
+            return Gate::Open(seen.class);
+        }
+        self.probe = Some((mine, now));
+        Gate::Probe
+    }
+
+    fn time(&self, task: Task<'_>, now: Timestamp) -> Time {
+        let timing = &task.agent.timing;
+        let left_of_run = task.visit.time_left(now).saturating_sub(AFTER_THE_MODEL);
+        let left_of_budget = timing.model_budget.saturating_sub(now.since(self.began));
+        let patience = self
+            .patience_ends
+            .map_or(Duration::MAX, |ends| ends.since(now).max(LAST_CALL_MIN));
+        Time {
+            left: left_of_run.min(left_of_budget),
+            budget: timing.model_budget,
+            timeout: timing.model_timeout.min(patience),
+        }
+    }
+
+    /// One call within what is left of the run's time, under the watch. `wrote` is for the watch.
+    pub async fn call(
+        &mut self,
+        task: Task<'_>,
+        prompt: &Prompt,
+        wrote: bool,
+    ) -> Result<Result<ModelReply, ModelError>, Watched> {
+        let world = task.world;
+        let began = world.now();
+        let timeout = self.course.timeout(self.time(task, began));
+        let (model, why) = (self.course.model(), self.course.why());
+        let calling = world.models.converse(model, prompt, timeout);
+        let answered = match watch::beside(task, wrote, calling).await {
+            Ok(answered) => answered,
+            Err(end) => {
+                self.hand_back(task).await;
+                return Err(end);
+            }
+        };
+        note(task, model, why, began, &answered);
+        let is_there = match &answered {
+            Ok(_) => true,
+            Err(error) => !breaker::is_of_model(error.class),
+        };
+        if is_there {
+            self.recovered(task).await;
+        }
+        if answered.is_ok() {
+            self.course.succeeded();
+        }
+        Ok(answered)
+    }
+
+    /// What follows from a call that failed: waits, or moves on, and yields whether another model is asked from now on;
+    /// or gives the error that the run ends with.
+    pub async fn failed(
+        &mut self,
+        task: Task<'_>,
+        error: ModelError,
+        wrote: bool,
+    ) -> Result<Result<bool, ModelError>, Watched> {
+        let world = task.world;
+        let left = self.course.model().to_owned();
+        let (class, retry_after) = (error.class, error.retry_after);
+        let time = self.time(task, world.now());
+        match self.course.next(error, time, world.chance.fraction()) {
+            Next::End(error) => Ok(Err(error)),
+            Next::Again(pause) => {
+                let pausing = world.clock.sleep(pause);
+                watch::beside(task, wrote, pausing).await?;
+                Ok(Ok(false))
+            }
+            Next::MoveOn => {
+                let now = world.now();
+                if let Some((mine, began)) = self.probe.take() {
+                    let moments = (began, now);
+                    let open =
+                        breaker::reopened(&mine, class, retry_after, moments, new_mark(task));
+                    breakers::swap(world, &left, Some(&mine), Some(&open)).await;
+                } else {
+                    let open = breaker::opened(class, retry_after, now, new_mark(task));
+                    if breakers::swap(world, &left, None, Some(&open)).await {
+                        let (model, since) = (left, open.since);
+                        let step = Step::ModelIncident {
+                            model,
+                            class,
+                            since,
+                        };
+                        world.note(&task.visit.conversation, &step);
+                    }
+                }
+                Ok(Ok(true))
+            }
+        }
+    }
+
+    /// The model that this run was to try answers.
+    async fn recovered(&mut self, task: Task<'_>) {
+        let Some((mine, _)) = self.probe.take() else {
+            return;
+        };
+        let model = self.course.model().to_owned();
+        if breakers::swap(task.world, &model, Some(&mine), None).await {
+            let since = mine.since;
+            let step = Step::ModelRecovered { model, since };
+            task.world.note(&task.visit.conversation, &step);
+        }
+    }
+
+    /// The call was dropped before it told anything: the next run may try.
+    async fn hand_back(&mut self, task: Task<'_>) {
+        if let Some((mine, _)) = self.probe.take() {
+            let next = breaker::untried(&mine, task.world.now(), new_mark(task));
+            breakers::swap(task.world, self.course.model(), Some(&mine), Some(&next)).await;
+        }
+    }
+}
+
+fn new_mark(task: Task<'_>) -> RunId {
+    task.world.new_run()
+}
+
+fn note(
+    task: Task<'_>,
+    model: &str,
+    why: Chosen,
+    began: Timestamp,
+    answered: &Result<ModelReply, ModelError>,
+) {
+    let step = match answered {
+        Ok(reply) => Step::ModelCalled {
+            model: reply.model.clone(),
+            purpose: Purpose::Answer,
+            why,
+            usage: reply.usage,
+            took: task.world.now().since(began),
+        },
+        Err(error) => Step::ModelFailed {
+            model: model.to_owned(),
+            purpose: Purpose::Answer,
+            class: error.class,
+            reason: error.reason.clone(),
+        },
+    };
+    task.world.note(&task.visit.conversation, &step);
+}
+
+/// Until when a run may try that follows others which failed: who waits is told as promised, even where a call hangs. No
+/// limit for a first run, or after a long stop of the process.
+fn patience_ends(agent: &Agent, state: &State, now: Timestamp) -> Option<Timestamp> {
+    let first = state.first_attempt_at.unwrap_or(now);
+    let give_up_at = first.plus(agent.timing.give_up_after);
+    (state.attempts > 1 && give_up_at > now).then_some(give_up_at)
+}
