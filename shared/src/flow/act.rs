@@ -12,7 +12,8 @@ use futures_util::future::{Either, select};
 use super::think::{Task, Watched};
 use super::{FlowError, watch};
 use crate::domain::{
-    AnsweredCall, Call, Effect, ModelReply, Round, Sealed, Step, Tool, ToolCall, ToolResult,
+    AnsweredCall, Call, Carried, Effect, ModelReply, Round, Sealed, Step, Tool, ToolCall,
+    ToolResult,
 };
 use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::tools::{self, Checked, ROUNDS_MAX};
@@ -83,7 +84,7 @@ pub async fn take_up(task: Task<'_>) -> Result<Result<Acts, Watched>, FlowError>
     }
     let rounds = calls.iter().map(|call| Round {
         calls: vec![call.answered()],
-        carried: Vec::new(),
+        carried: Carried::none(),
     });
     Ok(Ok(Acts {
         tools,

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado::domain::{Agent, ConversationId, Finish, ModelReply, Output, Prompt, Turn, Usage};
+use recado::domain::{
+    Agent, Carried, ConversationId, Finish, ModelReply, Output, Prompt, Turn, Usage,
+};
 use recado::error::{ModelError, ModelErrorClass};
 use recado::policy::prompt::validate;
 use recado::policy::{retry, tokens};
@@ -191,7 +193,7 @@ impl Model for SimModel {
         Ok(ModelReply {
             text,
             calls,
-            carried: Vec::new(),
+            carried: Carried::none(),
             finish: Finish::Complete,
             usage,
             model: model.to_owned(),
