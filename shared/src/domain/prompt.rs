@@ -86,7 +86,7 @@ impl std::fmt::Debug for Carried {
 }
 
 /// What the model asked of its tools at once, while it works on the last turn.
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Round {
     /// Each call with its result.
     pub calls: Vec<AnsweredCall>,

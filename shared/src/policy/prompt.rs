@@ -13,7 +13,7 @@ pub mod validate;
 use std::time::Duration;
 
 pub use language::Language;
-pub use validate::{Flaw, validate};
+pub use validate::{Flaw, mended, validate};
 
 use super::context::Selected;
 use crate::domain::{
