@@ -12,7 +12,7 @@ pub mod log_journal;
 pub mod logging;
 pub mod meta;
 pub mod model_advice;
-pub mod openai;
+pub mod models;
 mod retry_after;
 pub mod secrets;
 pub mod spawn;

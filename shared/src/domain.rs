@@ -11,6 +11,7 @@ pub mod ids;
 pub mod keyed_hash;
 pub mod memory;
 pub mod prompt;
+pub mod provider;
 pub mod reply;
 pub mod step;
 pub mod time;
@@ -31,7 +32,8 @@ pub use ids::{
 };
 pub use keyed_hash::Hasher;
 pub use memory::{Exchange, Fact, Memory, PastMessage, Summary};
-pub use prompt::{Finish, ModelReply, Output, Prompt, Round, Turn, Usage};
+pub use prompt::{Carried, Finish, ModelReply, Output, Prompt, Round, Turn, Usage};
+pub use provider::Provider;
 pub use reply::{Reply, ReplyKind, ReplyStatus};
 pub use step::{HoldReason, Purpose, Step};
 pub use time::Timestamp;

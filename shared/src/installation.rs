@@ -23,16 +23,16 @@ use crate::adapters::dynamo::DynamoStore;
 use crate::adapters::log_journal::LogJournal;
 use crate::adapters::logging::{self, Form};
 use crate::adapters::meta::send::{GraphMessenger, GraphSettings};
-use crate::adapters::openai::{OpenAiModel, OpenAiSettings};
+use crate::adapters::models::{ApiKey, Endpoint, RoutedModel};
 use crate::adapters::secrets::{SecretsError, SecretsManagerText, SecretsProvider};
 use crate::adapters::sqs::SqsTicks;
 use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
-use crate::domain::{Hasher, Timestamp};
+use crate::domain::{Hasher, Provider, Timestamp};
 use crate::flow::{DeadRuns, World};
 use crate::ports::{Clock, Messenger, Model, Tools};
-use keys::StoredKey;
+use keys::{OptionalKey, StoredKey, first, keys_of};
 
 /// The agent files that were in `infra/agents` when this was built: name and text.
 const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/agents.rs"));
@@ -179,6 +179,11 @@ impl Opened {
         let agents = read_agents(&settings)
             .and_then(|agents| agents.check_delay(settings.ticks_delay).map(|()| agents))
             .map_err(|lines| NotReady { lines })?;
+        let lacking = settings.models.lacking(&agents);
+        // Whoever only takes in goes on: the messages wait in the table until this is mended.
+        if part == Part::Answers && !settings.is_demo && !lacking.is_empty() {
+            return Err(NotReady { lines: lacking });
+        }
         let secrets = match &settings.secrets {
             SecretSource::Given(secrets) => SecretsProvider::fixed(secrets.clone()),
             SecretSource::Stored(id) => {
@@ -259,44 +264,67 @@ impl Opened {
         if self.settings.is_demo {
             return Ok(Arc::new(DemoModel::default()));
         }
-        let settings = OpenAiSettings {
-            base: self.settings.model_base_url.clone(),
-            ..OpenAiSettings::default()
-        };
-        let key = Arc::new(self.key(SecretKey::ModelKey));
-        let model =
-            OpenAiModel::new(&settings, key).map_err(|error| NotReady::one(error.to_string()))?;
+        let models = &self.settings.models;
+        let endpoints = models.providers.iter().map(|(provider, settings)| {
+            let key = self.key(keys_of(*provider, models.default));
+            let key: Arc<dyn ApiKey> = match provider {
+                Provider::Compatible => Arc::new(OptionalKey(key)),
+                _ => Arc::new(key),
+            };
+            Endpoint {
+                provider: *provider,
+                base: settings.base_url.clone(),
+                key: Some(key),
+            }
+        });
+        let model = RoutedModel::new(models.default, endpoints.collect())
+            .map_err(|error| NotReady::one(error.to_string()))?;
         Ok(Arc::new(model))
     }
 
     fn messenger(&self) -> Result<Arc<dyn Messenger>, NotReady> {
         let settings = GraphSettings::new(&self.settings.graph_url, &self.settings.graph_version);
-        let token = Arc::new(self.key(SecretKey::MetaAccessToken));
+        let token = Arc::new(self.key(vec![SecretKey::MetaAccessToken]));
         let messenger = GraphMessenger::new(&settings, token)
             .map_err(|error| NotReady::one(error.to_string()))?;
         Ok(Arc::new(messenger))
     }
 
-    fn key(&self, key: SecretKey) -> StoredKey {
+    fn key(&self, keys: Vec<SecretKey>) -> StoredKey {
         StoredKey {
             secrets: Arc::clone(&self.secrets),
             place: self.place(),
-            key,
+            keys,
         }
     }
 
     fn check_keys(&self, secrets: &Secrets) -> Result<(), NotReady> {
         if !self.settings.is_demo {
-            self.require(secrets, SecretKey::ModelKey)
-                .map_err(|mut missing| {
-                    for line in &mut missing.lines {
-                        line.push_str("; to try without one, set RECADO_MODEL=demo");
-                    }
-                    missing
-                })?;
+            self.check_model_keys(secrets)?;
         }
         self.require(secrets, SecretKey::MetaAccessToken)?;
         Ok(())
+    }
+
+    /// A key for each provider that some agent's model needs; a compatible server may need none.
+    fn check_model_keys(&self, secrets: &Secrets) -> Result<(), NotReady> {
+        let models = &self.settings.models;
+        let needed = models.needed(&self.agents).into_iter();
+        let lines = needed.filter_map(|(provider, (agent, model))| {
+            let missing = first(secrets, &keys_of(provider, models.default)).err()?;
+            (provider != Provider::Compatible).then(|| {
+                format!(
+                    "{}: {missing}; agent {agent} asks {provider} for {model}; to try without one, set RECADO_MODEL=demo",
+                    self.place()
+                )
+            })
+        });
+        let lines: Vec<String> = lines.collect();
+        if lines.is_empty() {
+            Ok(())
+        } else {
+            Err(NotReady { lines })
+        }
     }
 
     fn require<'s>(&self, secrets: &'s Secrets, key: SecretKey) -> Result<&'s str, NotReady> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado::domain::{AskedCall, CallId, Finish, ModelReply, Output, Prompt, Usage};
+use recado::domain::{AskedCall, CallId, Carried, Finish, ModelReply, Output, Prompt, Usage};
 use recado::error::{ModelError, ModelErrorClass};
 use recado::ports::{Clock, Model};
 
@@ -136,7 +136,7 @@ impl Model for ScriptedModel {
         Ok(ModelReply {
             text,
             calls,
-            carried: Vec::new(),
+            carried: Carried::none(),
             finish,
             usage,
             model: model.to_owned(),

@@ -20,5 +20,6 @@ pub mod store_benches;
 pub mod store_condition;
 pub mod store_contract;
 pub mod store_mutants;
+pub mod strict_peer;
 pub mod ticks_benches;
 pub mod ticks_contract;

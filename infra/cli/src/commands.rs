@@ -17,10 +17,12 @@ use clap::{Args, Parser, Subcommand};
 use recado::adapters::clock::SystemClock;
 use recado::adapters::demo::DemoModel;
 use recado::adapters::logging::{self, Form};
-use recado::adapters::openai::{FixedKey, OpenAiModel, OpenAiSettings};
+use recado::adapters::models::{ApiKey, Endpoint, FixedKey, RoutedModel};
 use recado::config::agent_file;
 use recado::config::roster::{self, Roster};
-use recado::config::settings::{Environment, LocalSettings, ModelAccess, SettingsError};
+use recado::config::settings::{
+    Environment, LocalSettings, ModelAccess, ModelSettings, SettingsError,
+};
 use recado::ports::{Clock as _, Model};
 
 use crate::aws::{self, Data};
@@ -179,26 +181,39 @@ fn make(
     folder: Option<PathBuf>,
     channel: local::Channel,
 ) -> Result<Options, Failure> {
+    let agents = agents(settings)?;
     let model: Arc<dyn Model> = match &settings.model {
         ModelAccess::Demo => Arc::new(DemoModel::new(DEMO_LATENCY)),
-        ModelAccess::Api { base_url, key } => {
-            let access = OpenAiSettings {
-                base: base_url.clone(),
-                ..OpenAiSettings::default()
-            };
-            Arc::new(OpenAiModel::new(
-                &access,
-                Arc::new(FixedKey(key.reveal().to_owned())),
-            )?)
+        ModelAccess::Providers(models) => {
+            let lines = models.lacking(&agents);
+            if !lines.is_empty() {
+                return Err(SettingsError { lines }.into());
+            }
+            Arc::new(routed(models)?)
         }
     };
     Ok(Options {
         listen,
         folder,
-        agents: agents(settings)?,
+        agents,
         model,
         channel,
     })
+}
+
+fn routed(models: &ModelSettings) -> Result<RoutedModel, Failure> {
+    let endpoints = models.providers.iter().map(|(provider, settings)| {
+        let key = settings.key.as_ref().map(|key| {
+            let key = FixedKey(key.reveal().to_owned());
+            Arc::new(key) as Arc<dyn ApiKey>
+        });
+        Endpoint {
+            provider: *provider,
+            base: settings.base_url.clone(),
+            key,
+        }
+    });
+    Ok(RoutedModel::new(models.default, endpoints.collect())?)
 }
 
 fn agents(settings: &LocalSettings) -> Result<Arc<Roster>, SettingsError> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::domain::{Finish, ModelReply, Output, Prompt, Usage};
+use crate::domain::{Carried, Finish, ModelReply, Output, Prompt, Usage};
 use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::prompt::text::head;
 use crate::policy::tokens;
@@ -81,7 +81,7 @@ pub fn answer(prompt: &Prompt) -> ModelReply {
     ModelReply {
         text,
         calls: Vec::new(),
-        carried: Vec::new(),
+        carried: Carried::none(),
         finish,
         usage,
         model: NAME.to_owned(),

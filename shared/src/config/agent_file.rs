@@ -29,7 +29,7 @@ pub const DEFAULT_AGENT_FILE: &str = include_str!("default_agent.toml");
 const PERSONA_CHARS_MAX: usize = 40_000;
 /// What one transaction can answer or fold, with room for the items that go with it.
 const KEEP_MAX: usize = 80;
-/// The model of an agent that names none.
+/// A model, for examples.
 const MODEL: &str = "gpt-5.4-mini";
 /// Nobody waits longer for an answer to their first message.
 const CEILING_MAX: Duration = Duration::from_mins(5);
@@ -49,7 +49,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let time_zone = read_time_zone(&mut file);
     let numbers = read_numbers(&mut file);
     let timing = read_timing(&mut file);
-    let model = read_model(&mut file);
+    let model = read_model(&mut file, overrides.default_model());
     let budget = read_budget(&mut file);
     let compaction = read_compaction(&mut file);
     let built_in = built_in::read(&mut file);
@@ -235,9 +235,9 @@ fn blame(
     }
 }
 
-fn read_model(file: &mut Document<'_>) -> ModelChoice {
+fn read_model(file: &mut Document<'_>, default: &str) -> ModelChoice {
     ModelChoice {
-        main: read_model_name(file, "main").unwrap_or_else(|| MODEL.to_owned()),
+        main: read_model_name(file, "main").unwrap_or_else(|| default.to_owned()),
         compaction: read_model_name(file, "compaction"),
         fallback: read_model_name(file, "fallback"),
     }

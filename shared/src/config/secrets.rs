@@ -3,7 +3,11 @@
 //! ```json
 //! {
 //!   "hash_key": "made by the stack; never change it",
-//!   "model_key": "the model provider's API key",
+//!   "model_key": "the default provider's API key",
+//!   "openai_key": "OpenAI's, where another provider is the default",
+//!   "openrouter_key": "OpenRouter's, in the same way",
+//!   "anthropic_key": "Anthropic's, in the same way",
+//!   "compatible_key": "that of a server of chat completions, where it asks for one",
 //!   "meta_app_secret": "the app's secret, which signs the webhooks",
 //!   "meta_app_secret_previous": "the one before, while it is being rotated",
 //!   "meta_verify_token": "a word of your choice, also typed into the webhook's settings",
@@ -19,14 +23,23 @@ use serde_json::Value;
 
 use super::nearest::nearest;
 use super::secret::Secret;
+use crate::domain::Provider;
 
 /// A key of the installation's secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SecretKey {
     /// Keys the hashes that stand for people; at least 32 characters, never changed.
     HashKey,
-    /// The model provider's API key.
+    /// The default model provider's API key.
     ModelKey,
+    /// `OpenAI`'s.
+    OpenAiKey,
+    /// `OpenRouter`'s.
+    OpenRouterKey,
+    /// Anthropic's.
+    AnthropicKey,
+    /// That of a server of chat completions.
+    CompatibleKey,
     /// Signs Meta's webhooks.
     MetaAppSecret,
     /// Signed them before; accepted while the new one spreads.
@@ -39,20 +52,38 @@ pub enum SecretKey {
 
 impl SecretKey {
     /// Every key.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 10] = [
         Self::HashKey,
         Self::ModelKey,
+        Self::OpenAiKey,
+        Self::OpenRouterKey,
+        Self::AnthropicKey,
+        Self::CompatibleKey,
         Self::MetaAppSecret,
         Self::MetaAppSecretPrevious,
         Self::MetaVerifyToken,
         Self::MetaAccessToken,
     ];
 
+    /// The key of this provider alone.
+    pub fn of(provider: Provider) -> Self {
+        match provider {
+            Provider::OpenAi => Self::OpenAiKey,
+            Provider::OpenRouter => Self::OpenRouterKey,
+            Provider::Anthropic => Self::AnthropicKey,
+            Provider::Compatible => Self::CompatibleKey,
+        }
+    }
+
     /// Its name in the JSON object.
     pub fn name(self) -> &'static str {
         match self {
             Self::HashKey => "hash_key",
             Self::ModelKey => "model_key",
+            Self::OpenAiKey => "openai_key",
+            Self::OpenRouterKey => "openrouter_key",
+            Self::AnthropicKey => "anthropic_key",
+            Self::CompatibleKey => "compatible_key",
             Self::MetaAppSecret => "meta_app_secret",
             Self::MetaAppSecretPrevious => "meta_app_secret_previous",
             Self::MetaVerifyToken => "meta_verify_token",
@@ -67,6 +98,10 @@ impl SecretKey {
                 "at least 32 random characters, for instance from `openssl rand -hex 32`"
             }
             Self::ModelKey => "the model provider's API key, for instance sk-…",
+            Self::OpenAiKey => "the API key of OpenAI, for instance sk-…",
+            Self::OpenRouterKey => "the API key of OpenRouter, for instance sk-or-…",
+            Self::AnthropicKey => "the API key of Anthropic, for instance sk-ant-…",
+            Self::CompatibleKey => "the key of the server of chat completions",
             Self::MetaAppSecret | Self::MetaAppSecretPrevious => {
                 "the app secret of the Meta app (App settings, Basic), 32 hexadecimal characters"
             }

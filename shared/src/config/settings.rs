@@ -3,6 +3,7 @@
 mod aws;
 mod listen;
 mod local;
+mod models;
 mod reader;
 
 use std::collections::BTreeMap;
@@ -11,15 +12,20 @@ use std::fmt;
 pub use aws::{AwsSettings, SecretSource};
 pub use listen::Listen;
 pub use local::{Channel, LocalSettings, MetaSettings, ModelAccess};
+pub use models::{ModelSettings, ProviderSettings};
 
 use super::agent_file::Overrides;
 use super::nearest::nearest;
 
 /// Every variable that some part of the program reads, beside those that override an agent file.
-const KNOWN: [&str; 20] = [
+const KNOWN: [&str; 31] = [
     "RECADO_AGENT_FILE",
+    "RECADO_ANTHROPIC_BASE_URL",
+    "RECADO_ANTHROPIC_KEY",
     "RECADO_CHANNEL",
     "RECADO_COMPACTIONS_QUEUE_URL",
+    "RECADO_COMPATIBLE_BASE_URL",
+    "RECADO_COMPATIBLE_KEY",
     "RECADO_DATA_DIR",
     "RECADO_LISTEN",
     "RECADO_LOG",
@@ -30,6 +36,11 @@ const KNOWN: [&str; 20] = [
     "RECADO_META_VERIFY_TOKEN",
     "RECADO_MODEL_BASE_URL",
     "RECADO_MODEL_KEY",
+    "RECADO_MODEL_PROVIDER",
+    "RECADO_OPENAI_BASE_URL",
+    "RECADO_OPENAI_KEY",
+    "RECADO_OPENROUTER_BASE_URL",
+    "RECADO_OPENROUTER_KEY",
     "RECADO_PORT",
     "RECADO_SECRET_ID",
     "RECADO_SECRET_JSON",
@@ -37,7 +48,9 @@ const KNOWN: [&str; 20] = [
     "RECADO_TICKS_DELAY_S",
     "RECADO_TICKS_QUEUE_URL",
     // Set for other programs, and good for us too.
+    "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
 ];
 
 /// The environment's variables that may be ours. A blank one counts as absent.

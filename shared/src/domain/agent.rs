@@ -68,6 +68,13 @@ pub struct ModelChoice {
     pub fallback: Option<String>,
 }
 
+impl ModelChoice {
+    /// Every model it may ask.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.main.as_str()).chain(self.compaction.as_deref())
+    }
+}
+
 /// What a prompt may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {

@@ -1,5 +1,7 @@
 //! One conversation form for every model; an adapter encodes it for its provider.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -43,13 +45,53 @@ pub enum Output {
     },
 }
 
+/// A provider's own items around some calls (what the model thought before them), as they came. They go back to the
+/// very model that gave them and to no other: another one refuses them, or reads them wrongly.
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Carried {
+    by: String,
+    items: Vec<Value>,
+}
+
+impl Carried {
+    /// Nothing: the calls alone say it all.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Items that the model `by` gave.
+    pub fn new(by: impl Into<String>, items: Vec<Value>) -> Self {
+        Self {
+            by: by.into(),
+            items,
+        }
+    }
+
+    /// Whether there is nothing to hand back.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The items, where the model `by` gave them.
+    pub fn of(&self, by: &str) -> Option<&[Value]> {
+        (!self.is_empty() && self.by == by).then_some(self.items.as_slice())
+    }
+}
+
+/// Never the words themselves.
+impl std::fmt::Debug for Carried {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Carried({} items by {})", self.items.len(), self.by)
+    }
+}
+
 /// What the model asked of its tools at once, while it works on the last turn.
-#[derive(Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Round {
     /// Each call with its result.
     pub calls: Vec<AnsweredCall>,
-    /// The provider's own items that held the calls, to be handed back as they came; empty where a later run goes on.
-    pub carried: Vec<Value>,
+    /// The provider's own items that held the calls; none where a later run goes on.
+    pub carried: Carried,
 }
 
 /// A request to a model, ordered by how seldom each part changes.
@@ -73,6 +115,10 @@ pub struct Prompt {
     /// What came of the calls so far, after the last turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<Round>,
+    /// How long the person had been silent before these words; absent where they never wrote before. It decides whether
+    /// a mark at the end of the conversation pays, and is told to nobody.
+    #[serde(skip)]
+    pub pause: Option<Duration>,
     /// Whether it must answer in words now, though there are tools.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub words_only: bool,
@@ -117,6 +163,9 @@ pub struct Usage {
     pub input_cache_write: u64,
     /// Output tokens, reasoning included.
     pub output: u64,
+    /// What the provider itself says that the call cost, in millionths of a US dollar; absent where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micro_usd: Option<u64>,
 }
 
 impl Usage {
@@ -137,8 +186,8 @@ pub struct ModelReply {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<AskedCall>,
     /// The provider's own items that hold the calls, to be handed back with their results.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub carried: Vec<Value>,
+    #[serde(skip_serializing_if = "Carried::is_empty")]
+    pub carried: Carried,
     /// How it ended.
     pub finish: Finish,
     /// What it cost; all zero where the provider did not say.

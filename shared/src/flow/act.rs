@@ -12,7 +12,8 @@ use futures_util::future::{Either, select};
 use super::think::{Task, Watched};
 use super::{FlowError, watch};
 use crate::domain::{
-    AnsweredCall, Call, Effect, ModelReply, Round, Sealed, Step, Tool, ToolCall, ToolResult,
+    AnsweredCall, Call, Carried, Effect, ModelReply, Round, Sealed, Step, Tool, ToolCall,
+    ToolResult,
 };
 use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::tools::{self, Checked, ROUNDS_MAX};
@@ -49,13 +50,6 @@ impl Acts {
     pub fn words_only(&self) -> bool {
         self.tools.is_empty() || self.rounds.len() >= ROUNDS_MAX || self.calls.len() >= Call::MAX
     }
-
-    /// Another model goes on: it is told of the same calls and results, but not in the words of the one before.
-    pub fn forget_carried(&mut self) {
-        for round in &mut self.rounds {
-            round.carried.clear();
-        }
-    }
 }
 
 /// What earlier runs of a sealed batch have called.
@@ -90,7 +84,7 @@ pub async fn take_up(task: Task<'_>) -> Result<Result<Acts, Watched>, FlowError>
     }
     let rounds = calls.iter().map(|call| Round {
         calls: vec![call.answered()],
-        carried: Vec::new(),
+        carried: Carried::none(),
     });
     Ok(Ok(Acts {
         tools,

@@ -130,14 +130,14 @@ impl Conversing {
         Ok(answered)
     }
 
-    /// What follows from a call that failed: waits, or moves on, and yields whether another model is asked from now on;
-    /// or gives the error that the run ends with.
+    /// What follows from a call that failed: waits, or moves on to another model; or gives the error that the run ends
+    /// with.
     pub async fn failed(
         &mut self,
         task: Task<'_>,
         error: ModelError,
         wrote: bool,
-    ) -> Result<Result<bool, ModelError>, Watched> {
+    ) -> Result<Result<(), ModelError>, Watched> {
         let world = task.world;
         let left = self.course.model().to_owned();
         let (class, retry_after) = (error.class, error.retry_after);
@@ -147,7 +147,7 @@ impl Conversing {
             Next::Again(pause) => {
                 let pausing = world.clock.sleep(pause);
                 watch::beside(task, wrote, pausing).await?;
-                Ok(Ok(false))
+                Ok(Ok(()))
             }
             Next::MoveOn => {
                 let now = world.now();
@@ -168,7 +168,7 @@ impl Conversing {
                         world.note(&task.visit.conversation, &step);
                     }
                 }
-                Ok(Ok(true))
+                Ok(Ok(()))
             }
         }
     }

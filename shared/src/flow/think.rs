@@ -182,10 +182,8 @@ async fn ask(
             ModelErrorClass::Overflow if mended.is_none() => budget.history_tokens_max /= 2,
             ModelErrorClass::Cut if mended.is_none() => budget.output_tokens_max *= 2,
             _ => {
-                match conversing.failed(task, error, acts.wrote()).await? {
-                    Ok(true) => acts.forget_carried(),
-                    Ok(false) => {}
-                    Err(error) => return Ok(Err(error)),
+                if let Err(error) = conversing.failed(task, error, acts.wrote()).await? {
+                    return Ok(Err(error));
                 }
                 continue;
             }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::adapters::meta::send::AccessToken;
-use crate::adapters::openai::ApiKey;
+use crate::adapters::models::ApiKey;
 use crate::adapters::secrets::SecretsProvider;
-use crate::config::secrets::{SecretKey, Secrets};
+use crate::config::secret::Secret;
+use crate::config::secrets::{MissingSecret, SecretKey, Secrets};
+use crate::domain::Provider;
 use crate::error::Source;
 
 /// One key of the installation's secret.
@@ -16,45 +18,81 @@ pub(super) struct StoredKey {
     pub(super) secrets: Arc<SecretsProvider<Secrets>>,
     /// What the secret is called, for the log.
     pub(super) place: String,
-    pub(super) key: SecretKey,
+    /// Where it may stand, the first that is there before the others.
+    pub(super) keys: Vec<SecretKey>,
 }
 
 impl StoredKey {
     async fn value(&self) -> Result<String, Source> {
-        Ok(self
-            .secrets
-            .current()
-            .await?
-            .require(self.key)?
-            .reveal()
-            .to_owned())
+        let secrets = self.secrets.current().await?;
+        let (_, secret) = first(&secrets, &self.keys)?;
+        Ok(secret.reveal().to_owned())
     }
 
     /// A newer value than `refused`. Where there is none the operator has to act, and is told.
     async fn newer(&self, refused: &str) -> Result<Option<String>, Source> {
         let secrets = self.secrets.refresh().await?;
-        let newer = secrets.require(self.key)?.reveal();
-        if newer != refused {
-            return Ok(Some(newer.to_owned()));
+        let (key, secret) = first(&secrets, &self.keys)?;
+        if secret.reveal() != refused {
+            return Ok(Some(secret.reveal().to_owned()));
         }
         tracing::error!(
             "{}: the key \"{}\" is refused; put there {}",
             self.place,
-            self.key.name(),
-            self.key.right_value()
+            key.name(),
+            key.right_value()
         );
         Ok(None)
     }
 }
 
+/// Where a provider's key may stand: under its own name, and the default's under the usual one.
+pub(super) fn keys_of(provider: Provider, default: Provider) -> Vec<SecretKey> {
+    let usual = (provider == default).then_some(SecretKey::ModelKey);
+    let own = SecretKey::of(provider);
+    std::iter::once(own).chain(usual).collect()
+}
+
+/// The first of these keys that is there. What is missing is the last, the one that most installations have.
+pub(super) fn first<'s>(
+    secrets: &'s Secrets,
+    keys: &[SecretKey],
+) -> Result<(SecretKey, &'s Secret), MissingSecret> {
+    let mut found = keys
+        .iter()
+        .filter_map(|key| secrets.get(*key).map(|secret| (*key, secret)));
+    let last = keys.last().copied().unwrap_or(SecretKey::ModelKey);
+    found.next().ok_or(MissingSecret(last))
+}
+
 #[async_trait]
 impl ApiKey for StoredKey {
-    async fn current(&self) -> Result<String, Source> {
-        self.value().await
+    async fn current(&self) -> Result<Option<String>, Source> {
+        self.value().await.map(Some)
     }
 
     async fn renewed(&self, refused: &str) -> Result<Option<String>, Source> {
         self.newer(refused).await
+    }
+}
+
+/// A key that may be left out: a server of one's own may need none.
+pub(super) struct OptionalKey(pub(super) StoredKey);
+
+#[async_trait]
+impl ApiKey for OptionalKey {
+    async fn current(&self) -> Result<Option<String>, Source> {
+        let secrets = self.0.secrets.current().await?;
+        let found = first(&secrets, &self.0.keys).ok();
+        Ok(found.map(|(_, secret)| secret.reveal().to_owned()))
+    }
+
+    async fn renewed(&self, refused: &str) -> Result<Option<String>, Source> {
+        let secrets = self.0.secrets.refresh().await?;
+        match first(&secrets, &self.0.keys) {
+            Ok(_) => self.0.newer(refused).await,
+            Err(_) => Ok(None),
+        }
     }
 }
 

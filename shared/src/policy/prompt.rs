@@ -13,7 +13,7 @@ pub mod validate;
 use std::time::Duration;
 
 pub use language::Language;
-pub use validate::{Flaw, validate};
+pub use validate::{Flaw, mended, validate};
 
 use super::context::Selected;
 use crate::domain::{
@@ -46,6 +46,7 @@ pub fn answer(
         last,
         notes: notes(agent, selected, batch, state, now),
         rounds: Vec::new(),
+        pause: pause(batch, state),
         words_only: false,
         output: Output::Text,
         output_tokens_max: agent.budget.output_tokens_max,
@@ -99,8 +100,12 @@ fn notes(
 
 /// Whole days between the last answered message and the first of this batch, from one on.
 fn days_away(batch: &Batch, state: &State) -> Option<u64> {
-    let before = state.last_inbound_at?;
-    let first = batch.events().first()?;
-    let days = first.sent_at.since(before).as_secs() / DAY.as_secs();
+    let days = pause(batch, state)?.as_secs() / DAY.as_secs();
     (days > 0).then_some(days)
+}
+
+/// The time between the last answered message and the first of this batch.
+fn pause(batch: &Batch, state: &State) -> Option<Duration> {
+    let before = state.last_inbound_at?;
+    Some(batch.events().first()?.sent_at.since(before))
 }

@@ -10,8 +10,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use recado::adapters::demo::DemoModel;
-use recado::adapters::openai::{FixedKey, OpenAiModel, OpenAiSettings};
-use recado::domain::{ModelReply, Prompt};
+use recado::adapters::models::{Endpoint, FixedKey, HttpModel};
+use recado::domain::{ModelReply, Prompt, Provider};
 use recado::error::ModelError;
 use recado::ports::Model;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,8 +26,8 @@ pub const FAILING: &str = "responda com erro";
 
 /// Chooses by what it is asked.
 pub struct TroubledModel {
-    refused: OpenAiModel,
-    failing: OpenAiModel,
+    refused: HttpModel,
+    failing: HttpModel,
     demo: DemoModel,
 }
 
@@ -54,12 +54,13 @@ impl TroubledModel {
     }
 }
 
-fn api(base: &str) -> OpenAiModel {
-    let settings = OpenAiSettings {
+fn api(base: &str) -> HttpModel {
+    let endpoint = Endpoint {
+        provider: Provider::OpenAi,
         base: base.to_owned(),
-        ..OpenAiSettings::default()
+        key: Some(Arc::new(FixedKey("no key".to_owned()))),
     };
-    OpenAiModel::new(&settings, Arc::new(FixedKey("no key".to_owned()))).unwrap()
+    HttpModel::new(endpoint).unwrap()
 }
 
 /// Each time another kind of trouble.

@@ -1,12 +1,13 @@
 //! `recado run`: everything in this process, for the phone or for WhatsApp, until it is told to stop.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use recado::adapters::chance::SystemChance;
 use recado::config::roster::Roster;
 use recado::config::settings::{Channel, Listen, LocalSettings, MetaSettings, ModelAccess};
+use recado::domain::Provider;
 
 use super::{Failure, Given, make, settings, stop_signal};
 use crate::console::print_line;
@@ -112,10 +113,20 @@ fn model_line(settings: &LocalSettings, agents: &Roster) -> String {
         ModelAccess::Demo => {
             "  model    demo (built in; set RECADO_MODEL_KEY for a real one)".to_owned()
         }
-        ModelAccess::Api { base_url, .. } => {
-            let names: BTreeSet<&str> = agents.agents().map(|a| a.model.main.as_str()).collect();
-            let names: Vec<&str> = names.into_iter().collect();
-            format!("  model    {} at {base_url}", names.join(", "))
+        ModelAccess::Providers(models) => {
+            let mut places = BTreeMap::<Provider, BTreeSet<&str>>::new();
+            for agent in agents.agents() {
+                let (provider, name) = Provider::of(&agent.model.main, models.default);
+                places.entry(provider).or_default().insert(name);
+            }
+            let places = places.into_iter().map(|(provider, names)| {
+                let names: Vec<&str> = names.into_iter().collect();
+                let at = models.providers.get(&provider);
+                let at = at.map_or("", |provider| provider.base_url.as_str());
+                format!("{} at {at}", names.join(", "))
+            });
+            let places: Vec<String> = places.collect();
+            format!("  model    {}", places.join("; "))
         }
     }
 }

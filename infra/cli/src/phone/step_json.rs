@@ -183,6 +183,7 @@ mod tests {
                 input_cache_read: 5,
                 input_cache_write: 1,
                 output: 7,
+                cost_micro_usd: None,
             },
             took: Duration::from_millis(420),
         };

@@ -17,6 +17,7 @@ fn prompt(said: &[&str], memory: Option<String>, history: Vec<Turn>) -> Prompt {
     Prompt {
         tools: Vec::new(),
         rounds: Vec::new(),
+        pause: None,
         words_only: false,
         rules: Language::Portuguese.rules().to_owned(),
         persona: "p".to_owned(),

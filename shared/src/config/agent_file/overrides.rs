@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::domain::Provider;
+
 /// A variable and the setting it replaces.
 struct Override {
     variable: &'static str,
@@ -33,6 +35,8 @@ impl Override {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
     values: BTreeMap<&'static str, String>,
+    /// Who serves the models, where it is not `OpenAI`.
+    provider: Option<Provider>,
 }
 
 impl Overrides {
@@ -47,7 +51,25 @@ impl Overrides {
             .filter_map(|variable| Some((variable, lookup(variable)?.trim().to_owned())))
             .filter(|(_, value)| !value.is_empty())
             .collect();
-        Self { values }
+        Self {
+            values,
+            provider: None,
+        }
+    }
+
+    /// The same for an installation whose default provider is this one: an agent that names no model gets one of its.
+    #[must_use]
+    pub fn for_provider(self, provider: Provider) -> Self {
+        Self {
+            provider: Some(provider).filter(|provider| *provider != Provider::OpenAi),
+            ..self
+        }
+    }
+
+    /// The model of an agent that names none; empty where the provider has none of its own, which the start refuses.
+    pub(super) fn default_model(&self) -> &'static str {
+        let provider = self.provider.unwrap_or(Provider::OpenAi);
+        provider.default_model().unwrap_or_default()
     }
 
     /// Every variable that can replace a setting.

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::local::{DEMO, MODEL_BASE_URL, read_graph_url, read_graph_version};
+use super::local::{read_graph_url, read_graph_version};
+use super::models::{self, ModelSettings};
 use super::reader::Reader;
 use super::{Environment, SettingsError};
 use crate::config::agent_file::Overrides;
 use crate::config::secrets::Secrets;
+use crate::domain::provider::DEMO;
 
 /// Where the secrets are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +39,8 @@ pub struct AwsSettings {
     pub overrides: Overrides,
     /// Whether the demo model answers, which needs no key: only where it was asked for by name.
     pub is_demo: bool,
-    /// The model provider's address up to `/v1`, without a slash at the end.
-    pub model_base_url: String,
+    /// The providers of models; their keys are in the secret.
+    pub models: ModelSettings,
     /// The Graph API, without a slash at the end.
     pub graph_url: String,
     /// Its version.
@@ -59,7 +61,7 @@ impl AwsSettings {
 }
 
 fn read(reader: &mut Reader<'_>, environment: &Environment) -> AwsSettings {
-    let model_base_url = reader.model_url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
+    let models = models::read_aws(reader);
     AwsSettings {
         table: read_table(reader),
         ticks_queue_url: read_queue(reader, "RECADO_TICKS_QUEUE_URL", true),
@@ -67,9 +69,9 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> AwsSettings {
         compactions_queue_url: read_queue(reader, "RECADO_COMPACTIONS_QUEUE_URL", false),
         secrets: read_secrets(reader),
         agent_files: reader.paths("RECADO_AGENT_FILE"),
-        overrides: environment.overrides(),
+        overrides: environment.overrides().for_provider(models.default),
         is_demo: environment.get("RECADO_MODEL") == Some(DEMO),
-        model_base_url: model_base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
+        models,
         graph_url: read_graph_url(reader),
         graph_version: read_graph_version(reader),
         log: reader.log_filter("RECADO_LOG"),
@@ -158,6 +160,7 @@ pub(super) fn variables() -> std::collections::BTreeSet<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Provider;
 
     const RIGHT: [(&str, &str); 4] = [
         ("RECADO_TABLE", "recado"),
@@ -181,7 +184,9 @@ mod tests {
         let settings = read_with(&[]).unwrap();
         assert_eq!(settings.table, "recado");
         assert_eq!(settings.ticks_delay, Duration::from_secs(5));
-        assert_eq!(settings.model_base_url, "https://api.openai.com/v1");
+        let openai = &settings.models.providers[&Provider::OpenAi];
+        assert_eq!(settings.models.default, Provider::OpenAi);
+        assert_eq!(openai.base_url, "https://api.openai.com/v1");
         assert_eq!(settings.graph_url, "https://graph.facebook.com");
         assert_eq!(settings.graph_version, "v25.0");
         let stored = SecretSource::Stored("recado/secrets".to_owned());

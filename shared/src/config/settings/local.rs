@@ -2,20 +2,18 @@
 
 use std::path::PathBuf;
 
+use super::models::{self, ModelSettings};
 use super::reader::Reader;
 use super::{Environment, Listen, SettingsError};
 use crate::config::agent_file::Overrides;
 use crate::config::secret::Secret;
+use crate::domain::provider::DEMO;
 
-/// Where the OpenAI API is.
-pub(super) const MODEL_BASE_URL: &str = "https://api.openai.com/v1";
 /// Where Meta's Graph API is.
 pub(super) const GRAPH_URL: &str = "https://graph.facebook.com";
 /// The version of the Graph API that we were written against.
 pub(super) const GRAPH_VERSION: &str = "v25.0";
 
-/// The name that asks for the built-in demo model: `RECADO_MODEL=demo`.
-pub(super) const DEMO: &str = "demo";
 /// Where a local run keeps everything.
 const DATA_DIR: &str = ".recado";
 
@@ -64,13 +62,8 @@ pub struct LocalSettings {
 pub enum ModelAccess {
     /// The built-in demo model: no key was given.
     Demo,
-    /// A provider that speaks the OpenAI Responses API.
-    Api {
-        /// Its address up to `/v1`, without a slash at the end.
-        base_url: String,
-        /// Our key there.
-        key: Secret,
-    },
+    /// These providers.
+    Providers(ModelSettings),
 }
 
 /// Where messages come from and answers go.
@@ -109,11 +102,13 @@ impl LocalSettings {
 
 fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
     let mut warnings = environment.warnings();
+    let is_demo_chosen = environment.get("RECADO_MODEL") == Some(DEMO);
+    let models = models::read_local(reader, is_demo_chosen);
     LocalSettings {
         agent_files: reader.paths("RECADO_AGENT_FILE"),
-        overrides: environment.overrides(),
-        model: read_model(reader, environment, &mut warnings),
-        is_demo_chosen: environment.get("RECADO_MODEL") == Some(DEMO),
+        overrides: environment.overrides().for_provider(models.default),
+        model: access(environment, models, &mut warnings),
+        is_demo_chosen,
         data_dir: PathBuf::from(reader.get("RECADO_DATA_DIR").unwrap_or(DATA_DIR)),
         port: reader.number("RECADO_PORT", 8787, "a port from 0 to 65535"),
         listen: read_listen(reader),
@@ -134,41 +129,24 @@ fn read_listen(reader: &mut Reader<'_>) -> Listen {
     })
 }
 
-fn read_model(
-    reader: &mut Reader<'_>,
+fn access(
     environment: &Environment,
+    models: ModelSettings,
     warnings: &mut Vec<String>,
 ) -> ModelAccess {
-    // Ours first: OPENAI_API_KEY is often set for other programs.
-    let name = if reader.get("RECADO_MODEL_KEY").is_some() {
-        "RECADO_MODEL_KEY"
-    } else {
-        "OPENAI_API_KEY"
-    };
-    let is_set = reader.get(name).is_some();
-    let right = format!("the key as the provider shows it, for instance {name}=sk-…");
-    let key = reader.secret(name, Secret::parse_token, &right);
-    let base_url = reader.model_url("RECADO_MODEL_BASE_URL", MODEL_BASE_URL);
     match environment.get("RECADO_MODEL") {
         // By name, as on AWS: a key that lies about must not send "demo" to a provider.
         Some(DEMO) => return ModelAccess::Demo,
-        Some(_) if !is_set => warnings.push(
+        Some(_) if models.providers.is_empty() => warnings.push(
             "RECADO_MODEL: is set, but without RECADO_MODEL_KEY the demo model answers".to_owned(),
         ),
         _ => {}
     }
-    // Silently answering with the demo model is not what someone who gave an address wants.
-    if base_url.is_some() && !is_set {
-        reader.mistake(
-            "RECADO_MODEL_KEY",
-            "is not set, but RECADO_MODEL_BASE_URL is; give the key of that address, or any word \
-             where it asks for none, for instance RECADO_MODEL_KEY=none",
-        );
+    if models.providers.is_empty() {
+        ModelAccess::Demo
+    } else {
+        ModelAccess::Providers(models)
     }
-    key.map_or(ModelAccess::Demo, |key| ModelAccess::Api {
-        base_url: base_url.unwrap_or_else(|| MODEL_BASE_URL.to_owned()),
-        key,
-    })
 }
 
 fn read_channel(reader: &mut Reader<'_>, warnings: &mut Vec<String>) -> Channel {

@@ -8,6 +8,7 @@ use tracing_subscriber::filter::Targets;
 use super::{Environment, SettingsError};
 use crate::config::nearest::nearest;
 use crate::config::secret::Secret;
+use crate::domain::Provider;
 
 const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -59,10 +60,15 @@ impl<'e> Reader<'e> {
         })
     }
 
-    /// The address of a model's provider, to which `/responses` is added.
-    pub fn model_url(&mut self, name: &'static str, example: &str) -> Option<String> {
+    /// The address of a provider of models, to which the name of the request is added.
+    pub fn model_url(
+        &mut self,
+        name: &'static str,
+        provider: Provider,
+        example: &str,
+    ) -> Option<String> {
         let url = self.url(name, example)?;
-        match check_model_url(&url) {
+        match check_model_url(&url, provider) {
             Ok(()) => Some(url),
             Err(problem) => {
                 self.mistake(name, format!("{problem}; for instance {name}={example}"));
@@ -177,19 +183,44 @@ fn check_url(text: &str) -> Result<(), &'static str> {
 }
 
 /// What is copied from a provider's pages and would get 404 for every answer.
-fn check_model_url(url: &str) -> Result<(), &'static str> {
-    if ["/responses", "/chat/completions", "/completions"]
-        .iter()
-        .any(|path| url.ends_with(path))
-    {
-        return Err("must end before the name of the request, for /responses is added to it");
+fn check_model_url(url: &str, provider: Provider) -> Result<(), String> {
+    let request = match provider {
+        Provider::OpenAi => "/responses",
+        Provider::OpenRouter | Provider::Compatible => "/chat/completions",
+        Provider::Anthropic => "/messages",
+    };
+    let requests = [
+        "/responses",
+        "/chat/completions",
+        "/completions",
+        "/messages",
+    ];
+    if requests.iter().any(|path| url.ends_with(path)) {
+        return Err(format!(
+            "must end before the name of the request, for {request} is added to it"
+        ));
     }
-    let is_bare_openai = reqwest::Url::parse(url).is_ok_and(|url| {
-        let host = url.host_str().unwrap_or_default();
-        url.path() == "/" && (host == "api.openai.com" || host.ends_with(".api.openai.com"))
-    });
-    if is_bare_openai {
-        return Err("must end in /v1 at OpenAI");
+    let Ok(url) = reqwest::Url::parse(url) else {
+        return Ok(());
+    };
+    let host = url.host_str().unwrap_or_default();
+    let places = [
+        ("api.openai.com", "/v1", "OpenAI"),
+        ("api.anthropic.com", "/v1", "Anthropic"),
+        ("openrouter.ai", "/api/v1", "OpenRouter"),
+    ];
+    let is_at = |place: &str| {
+        host == place
+            || host
+                .strip_suffix(place)
+                .is_some_and(|rest| rest.ends_with('.'))
+    };
+    match places.into_iter().find(|(place, _, _)| is_at(place)) {
+        Some((_, path, name))
+            if url.path() == "/" || (name == "OpenRouter" && url.path() != path) =>
+        {
+            Err(format!("must end in {path} at {name}"))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }

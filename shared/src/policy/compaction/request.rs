@@ -51,6 +51,7 @@ pub fn prompt(agent: &Agent, memory: &Memory, plan: &Plan, person_key: &str) -> 
         last: vec![transcript(agent, memory, plan, &words)],
         notes: Vec::new(),
         rounds: Vec::new(),
+        pause: None,
         words_only: false,
         output: Output::Json {
             name: schema::NAME,

@@ -1,6 +1,13 @@
-//! The last look at a request: what any provider would refuse is found here, before it costs a call.
+//! The last look at a request: what any provider would refuse is found here, before it costs a call, and [`mended`].
 //!
-//! Invariant: a prompt that passes has no blank text, alternating roles, a user turn first and words in its last turn.
+//! Invariant: a prompt that passes has no blank text, alternating roles, a user turn first and words in its last turn,
+//! and calls only between the person's words and the agent's.
+
+mod mended;
+
+use std::collections::BTreeSet;
+
+pub use mended::mended;
 
 use crate::domain::{Output, Prompt, Turn};
 use crate::policy::visible::is_blank;
@@ -26,6 +33,9 @@ pub enum Flaw {
     /// Nothing to answer.
     #[error("no last turn")]
     NoLastTurn,
+    /// Two tools of one name.
+    #[error("two tools of one name")]
+    RepeatedTool,
     /// The name of the answer's schema is empty, too long or holds a character that providers refuse.
     #[error("a schema name that providers refuse")]
     SchemaName,
@@ -39,9 +49,36 @@ pub fn validate(prompt: &Prompt) -> Result<(), Flaw> {
         .memory
         .iter()
         .try_for_each(|text| seen("memory", text))?;
+    alternates(&prompt.history)?;
+    if prompt.rounds.iter().any(|round| round.calls.is_empty()) {
+        return Err(Flaw::Calls);
+    }
+    if prompt.last.is_empty() {
+        return Err(Flaw::NoLastTurn);
+    }
+    prompt
+        .last
+        .iter()
+        .try_for_each(|text| seen("block", text))?;
+    prompt
+        .notes
+        .iter()
+        .try_for_each(|text| seen("note", text))?;
+    let mut names = BTreeSet::new();
+    if !prompt.tools.iter().all(|tool| names.insert(&tool.name)) {
+        return Err(Flaw::RepeatedTool);
+    }
+    match &prompt.output {
+        Output::Json { name, .. } if !is_schema_name(name) => Err(Flaw::SchemaName),
+        Output::Json { .. } | Output::Text => Ok(()),
+    }
+}
+
+/// Whether the history begins with the person, ends with the agent, and has calls only in between.
+fn alternates(history: &[Turn]) -> Result<(), Flaw> {
     let mut agent_spoke_last = true;
     let mut called = false;
-    for (at, turn) in prompt.history.iter().enumerate() {
+    for (at, turn) in history.iter().enumerate() {
         if let Turn::Calls(calls) = turn {
             if agent_spoke_last || called || calls.is_empty() {
                 return Err(Flaw::Calls);
@@ -67,26 +104,10 @@ pub fn validate(prompt: &Prompt) -> Result<(), Flaw> {
             Turn::Calls(_) => {}
         }
     }
-    if !agent_spoke_last {
-        return Err(Flaw::NotAlternating);
-    }
-    if prompt.rounds.iter().any(|round| round.calls.is_empty()) {
-        return Err(Flaw::Calls);
-    }
-    if prompt.last.is_empty() {
-        return Err(Flaw::NoLastTurn);
-    }
-    prompt
-        .last
-        .iter()
-        .try_for_each(|text| seen("block", text))?;
-    prompt
-        .notes
-        .iter()
-        .try_for_each(|text| seen("note", text))?;
-    match &prompt.output {
-        Output::Json { name, .. } if !is_schema_name(name) => Err(Flaw::SchemaName),
-        Output::Json { .. } | Output::Text => Ok(()),
+    if agent_spoke_last {
+        Ok(())
+    } else {
+        Err(Flaw::NotAlternating)
     }
 }
 
@@ -106,18 +127,18 @@ fn is_schema_name(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn user(text: &str) -> Turn {
+    pub fn user(text: &str) -> Turn {
         Turn::User(vec![text.to_owned()])
     }
 
-    fn agent(text: &str) -> Turn {
+    pub fn agent(text: &str) -> Turn {
         Turn::Assistant(text.to_owned())
     }
 
-    fn prompt(history: Vec<Turn>, last: &[&str]) -> Prompt {
+    pub fn prompt(history: Vec<Turn>, last: &[&str]) -> Prompt {
         Prompt {
             tools: Vec::new(),
             rules: "rules".to_owned(),
@@ -127,6 +148,7 @@ mod tests {
             last: last.iter().map(|text| (*text).to_owned()).collect(),
             notes: Vec::new(),
             rounds: Vec::new(),
+            pause: None,
             words_only: false,
             output: Output::Text,
             output_tokens_max: 100,
@@ -134,7 +156,7 @@ mod tests {
         }
     }
 
-    fn calls() -> Turn {
+    pub fn calls() -> Turn {
         use crate::domain::{AnsweredCall, Arguments, CallId, ToolCall, ToolName, ToolResult};
         let call = ToolCall {
             id: CallId::parse("c").unwrap(),

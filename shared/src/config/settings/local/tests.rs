@@ -35,7 +35,11 @@ fn nothing_set_is_a_demo_on_a_phone() {
 #[test]
 fn the_model_key_is_ours_before_it_is_shared() {
     let key_of = |pairs: &[(&str, &str)]| match read_of(pairs).unwrap().model {
-        ModelAccess::Api { base_url, key } => (base_url, key.reveal().to_owned()),
+        ModelAccess::Providers(models) => {
+            let provider = models.providers[&models.default].clone();
+            let key = provider.key.unwrap();
+            (provider.base_url, key.reveal().to_owned())
+        }
         ModelAccess::Demo => (String::new(), String::new()),
     };
     let openai = "https://api.openai.com/v1".to_owned();

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::error::ModelErrorClass::{
-    self, Auth, Invalid, Overflow, Quota, Refusal, Throttled, Transient,
+    self, Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient,
 };
 
 /// A failure before the headers have had their say.
@@ -26,7 +26,7 @@ impl Failure {
 }
 
 /// By code or type: exact words.
-const CODES: [(&[&str], ModelErrorClass); 6] = [
+const CODES: [(&[&str], ModelErrorClass); 7] = [
     (
         &[
             "insufficient_quota",
@@ -36,6 +36,11 @@ const CODES: [(&[&str], ModelErrorClass); 6] = [
             "billing_hard_limit_reached",
             "enforced_spend_limit_reached",
             "payment_required",
+            "token_limit_exceeded",
+            "openrouter_credits",
+            "openrouter_guardrail_budget",
+            "openrouter_workspace_budget",
+            "openrouter_key_limit",
         ],
         Quota,
     ),
@@ -47,6 +52,8 @@ const CODES: [(&[&str], ModelErrorClass); 6] = [
             "tokens",
             "requests",
             "throttlingexception",
+            // OpenRouter's budget for what runs at once: soon free again, though the status is 402.
+            "openrouter_in_flight_budget",
         ],
         Throttled,
     ),
@@ -55,6 +62,10 @@ const CODES: [(&[&str], ModelErrorClass); 6] = [
             "context_length_exceeded",
             "request_too_large",
             "string_above_max_length",
+            "string_too_long",
+            "payload_too_large",
+            "exceed_context_size_error",
+            "model_context_window_exceeded",
         ],
         Overflow,
     ),
@@ -65,6 +76,7 @@ const CODES: [(&[&str], ModelErrorClass); 6] = [
             "image_content_policy_violation",
             "bio_policy",
             "moderation_blocked",
+            "refusal",
         ],
         Refusal,
     ),
@@ -73,6 +85,8 @@ const CODES: [(&[&str], ModelErrorClass); 6] = [
             "invalid_api_key",
             "authentication_error",
             "permission_error",
+            "authentication",
+            "permission_denied",
         ],
         Auth,
     ),
@@ -86,9 +100,14 @@ const CODES: [(&[&str], ModelErrorClass); 6] = [
             "timeout_error",
             "vector_store_timeout",
             "internal_error",
+            "server",
+            "provider_overloaded",
+            "provider_unavailable",
         ],
         Transient,
     ),
+    // The answer, not the prompt, was too long.
+    (&["max_tokens_exceeded"], Cut),
 ];
 
 /// By sentence, for servers whose codes say less; lower case.
@@ -98,6 +117,9 @@ const SENTENCES: [(&[&str], ModelErrorClass); 4] = [
             "exceeded your current quota",
             "check your plan and billing",
             "insufficient credits",
+            "credit balance is too low",
+            "specified api usage limits",
+            "spend limit",
         ],
         Quota,
     ),
@@ -119,6 +141,8 @@ const SENTENCES: [(&[&str], ModelErrorClass); 4] = [
             "prompt is too long",
             "maximum context",
             "too many input tokens",
+            "available context size",
+            "context size has been exceeded",
         ],
         Overflow,
     ),
@@ -127,10 +151,25 @@ const SENTENCES: [(&[&str], ModelErrorClass); 4] = [
             "flagged as potentially violating",
             "usage policy",
             "content management policy",
+            "your input was flagged",
         ],
         Refusal,
     ),
 ];
+
+/// Where providers put a code of their own beside the usual one.
+const DEEPER: [&str; 4] = [
+    "/details/error_code",
+    "/metadata/limit_source",
+    "/metadata/error_type",
+    "/error_type",
+];
+
+/// OpenRouter's moderation says why it refused; other 403s have no such list.
+fn is_flagged(error: &Value) -> bool {
+    let reasons = error.pointer("/metadata/reasons");
+    reasons.is_some_and(Value::is_array)
+}
 
 /// The class of an error object, with the status it came by where that was not 200.
 pub fn classify(status: Option<u16>, error: &Value) -> Failure {
@@ -143,9 +182,17 @@ pub fn classify(status: Option<u16>, error: &Value) -> Failure {
     let code = word(error, "code");
     let kind = word(error, "type");
     let sentence = word(error, "message");
-    let class = by_word(&code)
+    // What stands deeper says more: Anthropic's monthly limit is a rate limit by its type, and a budget of OpenRouter's
+    // comes with the status of a wrong key.
+    let deeper = DEEPER
+        .iter()
+        .filter_map(|path| error.pointer(path).and_then(Value::as_str))
+        .find_map(by_word);
+    let class = deeper
+        .or_else(|| by_word(&code))
         .or_else(|| by_word(&kind))
         .or_else(|| by_sentence(&sentence))
+        .or_else(|| is_flagged(error).then_some(Refusal))
         .or_else(|| status.map(by_status))
         .unwrap_or(Invalid);
     Failure {

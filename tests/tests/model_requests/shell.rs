@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
-use recado::adapters::openai::{ApiKey, FixedKey, OpenAiModel, OpenAiSettings};
+use recado::adapters::models::{ApiKey, Endpoint, FixedKey, HttpModel};
+use recado::domain::Provider;
 use recado::error::{ModelError, ModelErrorClass, Source};
 use recado::ports::Model;
 use serde_json::json;
@@ -48,13 +49,21 @@ struct Rotated;
 
 #[async_trait]
 impl ApiKey for Rotated {
-    async fn current(&self) -> Result<String, Source> {
-        Ok("old".to_owned())
+    async fn current(&self) -> Result<Option<String>, Source> {
+        Ok(Some("old".to_owned()))
     }
 
     async fn renewed(&self, refused: &str) -> Result<Option<String>, Source> {
         assert_eq!(refused, "old");
         Ok(Some("new".to_owned()))
+    }
+}
+
+fn endpoint(base: &str, key: Arc<dyn ApiKey>) -> Endpoint {
+    Endpoint {
+        provider: Provider::OpenAi,
+        base: base.to_owned(),
+        key: Some(key),
     }
 }
 
@@ -64,12 +73,8 @@ async fn asked(
     said: &str,
     timeout: Duration,
 ) -> Result<String, ModelError> {
-    let settings = OpenAiSettings {
-        base: base.to_owned(),
-        ..OpenAiSettings::default()
-    };
-    let model = OpenAiModel::new(&settings, key).unwrap();
-    let mut prompt = super::first();
+    let model = HttpModel::new(endpoint(base, key)).unwrap();
+    let mut prompt = super::shapes::first();
     prompt.last = vec![said.to_owned()];
     model
         .converse("gpt-sample", &prompt, timeout)
@@ -107,7 +112,7 @@ async fn a_failure_of_the_provider_is_asked_once_and_told_without_its_words() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "model call failed (Transient): status 502"
+        "model call failed (Transient): status 502, from openai"
     );
     assert_eq!(
         seen.lock().unwrap().len(),
@@ -147,13 +152,7 @@ async fn no_server_is_transient_and_its_address_stays_untold() {
 #[test]
 fn a_base_that_is_no_address_is_refused() {
     for base in ["", "api.openai.com/v1", "ftp://x/v1", "http://"] {
-        let settings = OpenAiSettings {
-            base: base.to_owned(),
-            ..OpenAiSettings::default()
-        };
-        assert!(
-            OpenAiModel::new(&settings, Arc::new(FixedKey(String::new()))).is_err(),
-            "{base}"
-        );
+        let endpoint = endpoint(base, Arc::new(FixedKey(String::new())));
+        assert!(HttpModel::new(endpoint).is_err(), "{base}");
     }
 }

@@ -1,10 +1,22 @@
 //! Answers and failures as they come, by name.
 
 use proptest::prelude::*;
+use reqwest::header::HeaderMap;
 use serde_json::json;
 
 use super::*;
+use crate::adapters::models;
+use crate::domain::Provider;
+use crate::error::ModelError;
 use ModelErrorClass::{Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient};
+
+fn decode(status: u16, headers: &HeaderMap, body: &[u8]) -> Result<ModelReply, ModelError> {
+    let asked = Asked {
+        provider: Provider::OpenAi,
+        model: "gpt-x",
+    };
+    models::decode(&asked, status, headers, body)
+}
 
 fn message(content: &Value) -> Value {
     json!({"type": "message", "role": "assistant", "content": content})

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::super::calls::asked_call;
 use crate::domain::{Arguments, AskedCall, CallId, ToolName};
 
 /// The calls of an answer's output, in order, and the output as it goes back; empty where the calls alone say it all.
@@ -18,6 +19,8 @@ pub(super) fn read(output: Vec<Value>) -> (Vec<AskedCall>, Vec<Value>) {
             let call = call(&item, calls.len(), &mut taken);
             mend(&mut item, &call);
             calls.push(call);
+        } else if item["type"] == "reasoning" && !item["summary"].is_array() {
+            item["summary"] = json!([]);
         }
         carried.push(item);
     }
@@ -27,45 +30,31 @@ pub(super) fn read(output: Vec<Value>) -> (Vec<AskedCall>, Vec<Value>) {
     (calls, carried)
 }
 
-/// Thoughts that are not kept by the provider can only go back encrypted. Without thoughts there is nothing to carry.
+/// Thoughts that are not kept by the provider can only go back encrypted, and with what followed them. Without thoughts
+/// there is nothing to carry.
 fn goes_back(items: &[Value]) -> bool {
-    let mut thoughts = items
-        .iter()
-        .filter(|item| item["type"] == "reasoning")
-        .peekable();
-    thoughts.peek().is_some() && thoughts.all(|thought| thought["encrypted_content"].is_string())
+    let is_thought = |item: &&Value| item["type"] == "reasoning";
+    let mut thoughts = items.iter().filter(is_thought).peekable();
+    thoughts.peek().is_some()
+        && thoughts.all(|thought| thought["encrypted_content"].is_string())
+        && !items.last().is_some_and(|last| is_thought(&last))
 }
 
 fn call(item: &Value, n: usize, taken: &mut BTreeSet<CallId>) -> AskedCall {
-    let given = item["call_id"]
-        .as_str()
-        .and_then(|id| CallId::parse(id).ok());
-    let id = given.filter(|id| !taken.contains(id));
-    let id = id.unwrap_or_else(|| own_id(n, taken));
-    taken.insert(id.clone());
-    let arguments = match &item["arguments"] {
-        Value::String(text) => text.clone(),
-        // Servers that imitate the API may give the object itself.
-        other => other.to_string(),
-    };
-    AskedCall {
-        id,
-        tool: item["name"].as_str().unwrap_or_default().to_owned(),
-        arguments,
-    }
-}
-
-/// For a call that came without an id, or with another one's.
-fn own_id(n: usize, taken: &BTreeSet<CallId>) -> CallId {
-    let mut ids = (n..).filter_map(|n| CallId::parse(format!("call_{n}")).ok());
-    ids.find(|id| !taken.contains(id))
-        .unwrap_or_else(|| unreachable!("there are enough numbers"))
+    asked_call(
+        &item["call_id"],
+        &item["name"],
+        &item["arguments"],
+        n,
+        taken,
+    )
 }
 
 /// A call that was not well made goes back as one that is.
 fn mend(item: &mut Value, call: &AskedCall) {
     item["call_id"] = json!(call.id);
-    if Arguments::parse(&call.arguments).is_none() || !item["arguments"].is_string() {
+    let given = item["arguments"].as_str().and_then(Arguments::parse);
+    if given.is_none() {
         let arguments = Arguments::parse(&call.arguments).unwrap_or_else(Arguments::none);
         item["arguments"] = json!(arguments);
     }

@@ -1,0 +1,8 @@
+//! The Responses API of `OpenAI`, and of whatever speaks it behind another base address.
+
+mod answer;
+mod calls;
+mod request;
+
+pub(super) use answer::read;
+pub(super) use request::encode;
