@@ -10,6 +10,7 @@ pub mod keyed_hash;
 pub mod memory;
 pub mod prompt;
 pub mod reply;
+pub mod routing;
 pub mod step;
 pub mod time;
 pub mod tool;

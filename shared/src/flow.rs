@@ -16,6 +16,7 @@ use crate::error::{StoreError, TicksError};
 use crate::ports::{Agents, Chance, Clock, Journal, Messenger, Model, Store, Ticks, Tools};
 
 pub mod act;
+mod choose;
 pub mod compact;
 mod dead_runs;
 pub mod deliver;

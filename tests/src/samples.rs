@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use recado::domain::agent::{Budget, CompactionRules, ModelChoice, Texts, Timing};
+use recado::domain::routing::RoutingRules;
 use recado::domain::{
     Address, Agent, AgentId, Batch, BusinessNumber, Content, Event, Exchange, Fact, FactId, Memory,
     MessageId, PastMessage, Phone, Prompt, ReplyId, ReplyKind, State, Summary, Timestamp,
@@ -35,8 +36,10 @@ pub fn agent(language: &str, persona: &str) -> Agent {
         },
         model: ModelChoice {
             main: "gpt-sample".to_owned(),
+            light: None,
             compaction: None,
         },
+        routing: RoutingRules::default(),
         budget: Budget {
             history_tokens_max: 3000,
             messages_max: 60,

@@ -36,7 +36,11 @@ impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
         let agent = conversation.agent.as_str();
-        if !warn(&hash, step) && !self.warnings_only && !called(&hash, agent, step) {
+        if !warn(&hash, step)
+            && !self.warnings_only
+            && !called(&hash, agent, step)
+            && !routed(&hash, agent, step)
+        {
             write(&hash, agent, step);
         }
     }
@@ -135,6 +139,24 @@ fn called(hash: &str, agent: &str, step: &Step) -> bool {
     true
 }
 
+/// Which model a turn begins with: the cues' names and points hold nothing of the words.
+fn routed(hash: &str, agent: &str, step: &Step) -> bool {
+    let Step::Routed { model, routed } = step else {
+        return false;
+    };
+    tracing::info!(
+        conversation.hash = hash,
+        agent.id = agent,
+        model,
+        route = routed.route.as_str(),
+        score = routed.score,
+        threshold = routed.threshold,
+        why = routed.why(),
+        "model chosen"
+    );
+    true
+}
+
 /// A line for what goes as it should. Message ids hold a phone, so messages are only counted.
 fn write(hash: &str, agent: &str, step: &Step) {
     macro_rules! line {
@@ -190,6 +212,7 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::Forgotten { items } => line!("person forgotten", items = items),
         Step::ModelFailed { .. }
         | Step::ToolCalled { .. }
+        | Step::Routed { .. }
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }
         | Step::CompactionRefused { .. } => {}

@@ -8,6 +8,7 @@ mod opt_out;
 mod overrides;
 mod place;
 mod report;
+mod routing;
 mod texts;
 
 pub use mistake::{Mistake, Position};
@@ -49,6 +50,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let numbers = read_numbers(&mut file);
     let timing = read_timing(&mut file);
     let model = read_model(&mut file);
+    let routing = routing::read(&mut file);
     let budget = read_budget(&mut file);
     let compaction = read_compaction(&mut file);
     let opt_out_words = opt_out::read(&mut file);
@@ -63,6 +65,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
             numbers,
             timing,
             model,
+            routing,
             budget,
             compaction,
             opt_out_words,
@@ -234,6 +237,7 @@ fn blame(
 fn read_model(file: &mut Document<'_>) -> ModelChoice {
     ModelChoice {
         main: read_model_name(file, "main").unwrap_or_else(|| MODEL.to_owned()),
+        light: read_model_name(file, "light"),
         compaction: read_model_name(file, "compaction"),
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::act::{self, Acts};
 use super::lease::Claimed;
 use super::process::Visit;
-use super::{FlowError, World, watch};
+use super::{FlowError, World, choose, watch};
 use crate::domain::{
     Agent, Batch, Call, Exchange, Finish, Memory, ModelReply, PastMessage, Prompt, Purpose,
     ReplyId, ReplyKind, State, Step, Timestamp,
@@ -97,9 +97,10 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         Ok(acts) => acts,
         Err(end) => return Ok(end),
     };
+    let model = choose::first_model(task, &memory);
     let began = task.world.now();
     let ended = loop {
-        let asking = ask(task, &memory, &acts, began);
+        let asking = ask(task, model, &memory, &acts, began);
         let asked = match watch::beside(task, acts.wrote(), asking).await {
             Ok(asked) => asked,
             Err(end) => return Ok(end),
@@ -136,9 +137,10 @@ enum Asked {
     Calls(ModelReply),
 }
 
-/// Builds the prompt and calls the model; one more try where the prompt was too long or the answer all cut away.
+/// Builds the prompt and calls `model`; one more try where the prompt was too long or the answer all cut away.
 async fn ask(
     task: Task<'_>,
+    model: &str,
     memory: &Memory,
     acts: &Acts,
     began: Timestamp,
@@ -152,6 +154,8 @@ async fn ask(
     } = task;
     let person = world.hasher.conversation(&visit.conversation);
     let mut agent = Agent::clone(task.agent);
+    // What is learnt about tokens, and what is cut to fit, is this model's.
+    model.clone_into(&mut agent.model.main);
     let mut failed: Option<(Prompt, ModelError)> = None;
     loop {
         let question = Question {

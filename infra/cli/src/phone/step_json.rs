@@ -33,9 +33,10 @@ pub fn step(step: &Step) -> Value {
         Step::Claimed { reply, batch } => {
             json!({ "step": "claimed", "reply": reply, "messages": batch })
         }
-        Step::ModelCalled { .. } | Step::ModelFailed { .. } | Step::ToolCalled { .. } => {
-            outside(step)
-        }
+        Step::Routed { .. }
+        | Step::ModelCalled { .. }
+        | Step::ModelFailed { .. }
+        | Step::ToolCalled { .. } => outside(step),
         Step::Superseded { reply } => json!({ "step": "superseded", "reply": reply }),
         Step::Committed {
             reply,
@@ -69,6 +70,14 @@ pub fn step(step: &Step) -> Value {
 /// What models and tools did.
 fn outside(step: &Step) -> Value {
     match step {
+        Step::Routed { model, routed } => json!({
+            "step": "routed",
+            "model": model,
+            "route": routed.route.as_str(),
+            "score": routed.score,
+            "threshold": routed.threshold,
+            "why": routed.why(),
+        }),
         Step::ModelCalled {
             model,
             purpose,

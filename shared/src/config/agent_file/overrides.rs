@@ -9,8 +9,9 @@ struct Override {
     key: &'static str,
 }
 
-const OVERRIDES: [Override; 6] = [
+const OVERRIDES: [Override; 7] = [
     Override::new("RECADO_MODEL", "model", "main"),
+    Override::new("RECADO_MODEL_LIGHT", "model", "light"),
     Override::new("RECADO_MODEL_COMPACTION", "model", "compaction"),
     Override::new("RECADO_WINDOW_S", "timing", "window_s"),
     Override::new("RECADO_CEILING_S", "timing", "ceiling_s"),

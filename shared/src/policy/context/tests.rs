@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::domain::agent::{Budget, CompactionRules, ModelChoice, Texts, Timing};
+use crate::domain::routing::RoutingRules;
 use crate::domain::{
     Address, AgentId, BusinessNumber, Content, Event, Exchange, FactId, MessageId, PastMessage,
     Phone, ReplyKind, Timestamp,
@@ -25,8 +26,10 @@ pub fn agent(budget: Budget) -> Agent {
         },
         model: ModelChoice {
             main: "m".to_owned(),
+            light: None,
             compaction: None,
         },
+        routing: RoutingRules::default(),
         budget,
         compaction: CompactionRules {
             trigger: 40,
