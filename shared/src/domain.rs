@@ -13,6 +13,7 @@ pub mod memory;
 pub mod prompt;
 pub mod provider;
 pub mod reply;
+pub mod routing;
 pub mod step;
 pub mod time;
 pub mod tool;

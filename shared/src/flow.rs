@@ -19,6 +19,7 @@ use crate::ports::{
 
 pub mod act;
 mod breakers;
+mod choose;
 pub mod compact;
 pub mod converse;
 mod dead_runs;

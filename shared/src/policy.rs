@@ -12,6 +12,7 @@ pub mod opt_out;
 pub mod poison;
 pub mod prompt;
 pub mod retry;
+pub mod routing;
 pub mod sendable;
 pub mod supersede;
 pub mod tokens;

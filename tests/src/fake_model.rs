@@ -34,6 +34,8 @@ pub struct ScriptedModel {
     next: Mutex<VecDeque<Behaviour>>,
     usual: Mutex<Behaviour>,
     prompts: Mutex<Vec<Prompt>>,
+    models: Mutex<Vec<String>>,
+    reported: Mutex<u64>,
     compaction: Mutex<Behaviour>,
 }
 
@@ -45,6 +47,8 @@ impl ScriptedModel {
             next: Mutex::default(),
             usual: Mutex::new(Behaviour::Answer(Duration::from_secs(1))),
             prompts: Mutex::default(),
+            models: Mutex::default(),
+            reported: Mutex::new(100),
             compaction: Mutex::new(Behaviour::Say(
                 COMPACTION_TAKES,
                 r#"{"summary":"A pessoa conversou com a recepção.","facts":[]}"#.to_owned(),
@@ -70,6 +74,16 @@ impl ScriptedModel {
     /// What every compaction does from now on.
     pub fn does_when_compacting(&self, behaviour: Behaviour) {
         *self.compaction.lock().unwrap() = behaviour;
+    }
+
+    /// What every call reports as its input tokens from now on; 0 is no report.
+    pub fn reports(&self, tokens: u64) {
+        *self.reported.lock().unwrap() = tokens;
+    }
+
+    /// The models that were asked for an answer, in order.
+    pub fn models(&self) -> Vec<String> {
+        self.models.lock().unwrap().clone()
     }
 
     /// Every request so far that asked for an answer.
@@ -101,6 +115,9 @@ impl Model for ScriptedModel {
     ) -> Result<ModelReply, ModelError> {
         self.prompts.lock().unwrap().push(prompt.clone());
         let is_compaction = prompt.output != Output::Text;
+        if !is_compaction {
+            self.models.lock().unwrap().push(model.to_owned());
+        }
         let behaviour = if is_compaction {
             self.compaction.lock().unwrap().clone()
         } else {
@@ -129,7 +146,7 @@ impl Model for ScriptedModel {
         }
         let (text, calls) = outcome.map_err(|class| ModelError::new(class, "told to"))?;
         let usage = Usage {
-            input_uncached: 100,
+            input_uncached: *self.reported.lock().unwrap(),
             output: 20,
             ..Usage::default()
         };

@@ -26,6 +26,7 @@ pub fn agent(language: &str, persona: &str) -> Agent {
         language: language.to_owned(),
         model: ModelChoice {
             main: "gpt-sample".to_owned(),
+            light: None,
             compaction: None,
             fallback: None,
         },

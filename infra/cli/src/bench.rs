@@ -1,3 +1,4 @@
-//! `recado bench`: parts of the system measured on a virtual clock, so that a figure is the same on every machine.
+//! `recado bench`: parts of the system measured without a clock of their own, so that a figure is the same on every machine.
 
+pub mod routing;
 pub mod turns;

@@ -40,7 +40,8 @@ impl Journal for LogJournal {
         if warn(&hash, step) || self.warnings_only {
             return;
         }
-        if !called(&hash, agent, step) && !operated(&hash, agent, step) {
+        let told = [called, routed, operated];
+        if !told.into_iter().any(|tell| tell(&hash, agent, step)) {
             write(&hash, agent, step);
         }
     }
@@ -175,6 +176,24 @@ fn called(hash: &str, agent: &str, step: &Step) -> bool {
     true
 }
 
+/// Which model a turn begins with: the cues' names and points hold nothing of the words.
+fn routed(hash: &str, agent: &str, step: &Step) -> bool {
+    let Step::Routed { model, routed } = step else {
+        return false;
+    };
+    tracing::info!(
+        conversation.hash = hash,
+        agent.id = agent,
+        model,
+        route = routed.route.as_str(),
+        score = routed.score,
+        threshold = routed.threshold,
+        why = routed.why(),
+        "model chosen"
+    );
+    true
+}
+
 /// A line for what goes as it should. Message ids hold a phone, so messages are only counted.
 fn write(hash: &str, agent: &str, step: &Step) {
     macro_rules! line {
@@ -239,6 +258,7 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::ModelFailed { .. }
         | Step::ModelIncident { .. }
         | Step::ToolCalled { .. }
+        | Step::Routed { .. }
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }
         | Step::HandedOff { .. }

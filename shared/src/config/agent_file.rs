@@ -9,6 +9,7 @@ mod opt_out;
 mod overrides;
 mod place;
 mod report;
+mod routing;
 mod texts;
 
 pub use mistake::{Mistake, Position};
@@ -50,6 +51,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let numbers = read_numbers(&mut file);
     let timing = read_timing(&mut file);
     let model = read_model(&mut file, overrides.default_model());
+    let routing = routing::read(&mut file);
     let budget = read_budget(&mut file);
     let compaction = read_compaction(&mut file);
     let built_in = built_in::read(&mut file);
@@ -65,6 +67,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
             numbers,
             timing,
             model,
+            routing,
             budget,
             compaction,
             agenda: built_in.agenda,
@@ -238,6 +241,7 @@ fn blame(
 fn read_model(file: &mut Document<'_>, default: &str) -> ModelChoice {
     ModelChoice {
         main: read_model_name(file, "main").unwrap_or_else(|| default.to_owned()),
+        light: read_model_name(file, "light"),
         compaction: read_model_name(file, "compaction"),
         fallback: read_model_name(file, "fallback"),
     }

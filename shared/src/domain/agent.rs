@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::ids::{AgentId, BusinessNumber};
+use super::routing::RoutingRules;
 
 /// One agent as configured.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Agent {
     pub timing: Timing,
     /// Which model it asks.
     pub model: ModelChoice,
+    /// Which turns the light model gets.
+    pub routing: RoutingRules,
     /// What a prompt may hold.
     pub budget: Budget,
     /// When old turns become memory.
@@ -62,6 +65,8 @@ pub struct Timing {
 pub struct ModelChoice {
     /// The model that answers.
     pub main: String,
+    /// The model for light turns; without one every turn is the main model's.
+    pub light: Option<String>,
     /// The model that writes summaries and facts; the main one where absent.
     pub compaction: Option<String>,
     /// The model that answers where the main one cannot be had; none where absent.
@@ -130,9 +135,11 @@ pub(crate) fn sample() -> Agent {
         },
         model: ModelChoice {
             main: "main".to_owned(),
+            light: None,
             compaction: None,
             fallback: None,
         },
+        routing: RoutingRules::default(),
         budget: Budget {
             history_tokens_max: 3_000,
             messages_max: 60,

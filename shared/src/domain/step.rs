@@ -7,6 +7,7 @@ use super::event::ClosedReason;
 use super::ids::{MessageId, ReplyId, ToolName};
 use super::prompt::Usage;
 use super::reply::ReplyKind;
+use super::routing::Routed;
 use super::time::Timestamp;
 use super::tool::Effect;
 use crate::error::ModelErrorClass;
@@ -62,6 +63,13 @@ pub enum Step {
         reply: ReplyId,
         /// The messages it answers.
         batch: Vec<MessageId>,
+    },
+    /// The model that a run begins with was chosen between the main and the light one.
+    Routed {
+        /// Which, as configured.
+        model: String,
+        /// Why.
+        routed: Routed,
     },
     /// A model answered.
     ModelCalled {

@@ -6,7 +6,8 @@ use super::act::{self, Acts};
 use super::converse::Conversing;
 use super::lease::Claimed;
 use super::process::Visit;
-use super::{FlowError, World, watch};
+use super::{FlowError, World, choose, watch};
+use crate::domain::agent::ModelChoice;
 use crate::domain::{
     Agent, Batch, Call, Exchange, Finish, Memory, ModelReply, PastMessage, Prompt, ReplyId,
     ReplyKind, State,
@@ -92,11 +93,11 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         Ok(acts) => acts,
         Err(end) => return Ok(end),
     };
-    let model = &task.agent.model;
-    let ladder = Ladder::of(&model.main, model.fallback.as_deref());
+    let first = choose::first_model(task, &memory);
+    let ladder = Ladder::of(first, behind(&task.agent.model, first));
     let mut conversing = Conversing::begin(task, ladder).await;
     let ended = loop {
-        let asked = match ask(task, &memory, &mut acts, &mut conversing).await {
+        let asked = match ask(task, &memory, &acts, &mut conversing).await {
             Ok(asked) => asked,
             Err(end) => return Ok(end),
         };
@@ -124,6 +125,12 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
     Ok(look.unwrap_or(ended))
 }
 
+/// Who answers where `first` cannot be had: the fallback, else the main model behind the light one.
+fn behind<'m>(models: &'m ModelChoice, first: &str) -> Option<&'m str> {
+    let main = Some(models.main.as_str()).filter(|main| *main != first);
+    models.fallback.as_deref().or(main)
+}
+
 /// What the model made of a request.
 enum Asked {
     /// Its answer.
@@ -137,7 +144,7 @@ enum Asked {
 async fn ask(
     task: Task<'_>,
     memory: &Memory,
-    acts: &mut Acts,
+    acts: &Acts,
     conversing: &mut Conversing,
 ) -> Result<Result<Asked, ModelError>, Watched> {
     let Task { claimed, batch, .. } = task;

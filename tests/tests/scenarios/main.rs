@@ -10,6 +10,7 @@ mod models;
 mod outages;
 mod people;
 mod poison;
+mod routing;
 mod sends;
 mod tools;
 mod turns;

@@ -1,4 +1,4 @@
-//! `recado bench`: what is measured on a virtual clock.
+//! `recado bench`: what is measured on a virtual clock, or on written examples.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::{Failure, print_line};
+use crate::bench::routing;
 use crate::bench::turns::algorithm::Delays;
 use crate::bench::turns::{self, Options};
 
@@ -15,6 +16,24 @@ pub enum BenchCommand {
     /// Measure when the policy answers, against simpler ways to decide it.
     #[command(long_about = ABOUT, after_long_help = DEFINITIONS)]
     Turns(TurnsArguments),
+    /// Hold the choice between the light and the main model against written examples.
+    #[command(long_about = ROUTING)]
+    Routing(RoutingArguments),
+}
+
+const ROUTING: &str = "\
+Hold the choice between the light and the main model against written examples.
+
+The examples are in tests/routing: what people write to shops, clinics, gyms and assistants in
+Portuguese, Spanish and English, each with the model it should go to. Half of examples.tsv, and
+tuning.tsv, tuned the rules; the other half (held out) did not, and fresh.tsv was written after
+that. Only the misses of the tuned part are shown: the others are to measure with.";
+
+#[derive(Debug, Args)]
+pub struct RoutingArguments {
+    /// Print one JSON object instead of tables.
+    #[arg(long)]
+    json: bool,
 }
 
 const ABOUT: &str = "\
@@ -90,7 +109,21 @@ pub struct TurnsArguments {
 
 /// Measures and prints.
 pub fn bench(command: BenchCommand) -> Result<ExitCode, Failure> {
-    let BenchCommand::Turns(arguments) = command;
+    match command {
+        BenchCommand::Turns(arguments) => bench_turns(arguments),
+        BenchCommand::Routing(arguments) => {
+            let report = routing::measure();
+            print_line(&if arguments.json {
+                report.json()
+            } else {
+                report.table()
+            });
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn bench_turns(arguments: TurnsArguments) -> Result<ExitCode, Failure> {
     let report = turns::measure(&Options {
         thoughts: arguments.thoughts.try_into()?,
         seed: arguments.seed,

@@ -14,6 +14,8 @@ function lineOf(row, textOf) {
       return [say.held, words.reasons[row.reason] ?? row.reason];
     case "claimed":
       return [say.claimed(row.messages.length)];
+    case "routed":
+      return [say.routed(row.model), `${say.points(row.score, row.threshold)}: ${row.why}`];
     case "model_called": {
       const cached = row.cached_tokens ? ` (${say.cached(number(row.cached_tokens))})` : "";
       const tokens = say.tokens(number(row.input_tokens), number(row.output_tokens)) + cached;

@@ -105,6 +105,8 @@ export class Turns {
         return heldNow(row);
       case "claimed":
         return { mood: "busy", word: "thinking", args: [row.messages.length], since: row.at };
+      case "routed":
+        return { mood: "busy", word: "thinking", args: [turn.messages.length], since: row.at };
       case "model_called":
         return { mood: "busy", word: "thinking", args: [turn.messages.length], since: row.at - row.took_ms };
       case "model_failed":

@@ -33,7 +33,8 @@ pub fn step(step: &Step) -> Value {
         Step::Claimed { reply, batch } => {
             json!({ "step": "claimed", "reply": reply, "messages": batch })
         }
-        Step::ModelCalled { .. }
+        Step::Routed { .. }
+        | Step::ModelCalled { .. }
         | Step::ModelFailed { .. }
         | Step::ModelIncident { .. }
         | Step::ModelRecovered { .. }
@@ -76,6 +77,14 @@ pub fn step(step: &Step) -> Value {
 /// What models and tools did.
 fn outside(step: &Step) -> Value {
     match step {
+        Step::Routed { model, routed } => json!({
+            "step": "routed",
+            "model": model,
+            "route": routed.route.as_str(),
+            "score": routed.score,
+            "threshold": routed.threshold,
+            "why": routed.why(),
+        }),
         Step::ModelCalled {
             model,
             purpose,

@@ -88,6 +88,13 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             format!("held       until {until} ({})", word("reason"))
         }
         "claimed" => format!("claimed    {messages} message(s) as one turn"),
+        "routed" => format!(
+            "routed     {} ({} of {} points: {})",
+            word("route"),
+            count("score"),
+            count("threshold"),
+            word("why")
+        ),
         "model_called" => format!(
             "model      {} in {} ms, {} + {} tokens ({})",
             word("model"),

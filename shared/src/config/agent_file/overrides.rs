@@ -11,8 +11,9 @@ struct Override {
     key: &'static str,
 }
 
-const OVERRIDES: [Override; 7] = [
+const OVERRIDES: [Override; 8] = [
     Override::new("RECADO_MODEL", "model", "main"),
+    Override::new("RECADO_MODEL_LIGHT", "model", "light"),
     Override::new("RECADO_MODEL_COMPACTION", "model", "compaction"),
     Override::new("RECADO_MODEL_FALLBACK", "model", "fallback"),
     Override::new("RECADO_WINDOW_S", "timing", "window_s"),

@@ -25,6 +25,12 @@ fn an_id_and_a_persona_are_enough() {
     assert_eq!(agent.budget.messages_max, 60);
     assert_eq!(agent.budget.facts_max, 30);
     assert_eq!(agent.budget.output_tokens_max, 1024);
+    assert_eq!(agent.model.light, None);
+    assert_eq!(
+        (agent.routing.threshold, agent.routing.light_chars_max),
+        (8, 60)
+    );
+    assert!(agent.routing.main_words.is_empty() && agent.routing.light_words.is_empty());
     assert_eq!(agent.compaction.trigger, 40);
     assert_eq!(agent.compaction.keep, 20);
     assert_eq!(agent.compaction.summary_words_max, 200);
@@ -56,6 +62,12 @@ fn every_setting_of_a_file_reaches_the_agent() {
         timing = { window_s = 2.5, ceiling_s = 10, give_up_after_s = 60, model_budget_s = 40, model_timeout_s = 30 }
         model.main = "big"
         model.compaction = "small"
+        model.light = "tiny"
+        [routing]
+        threshold = 12
+        light_chars_max = 0
+        main_words = ["Presupuesto", "póliza  nueva"]
+        light_words = ["DUPLICADO"]
         [budget]
         history_tokens_max = 8_000
         messages_max = 0x64
@@ -83,6 +95,13 @@ fn every_setting_of_a_file_reaches_the_agent() {
     assert_eq!(agent.timing.window, Duration::from_millis(2500));
     assert_eq!(agent.timing.model_timeout, Duration::from_secs(30));
     assert_eq!(agent.model.compaction.as_deref(), Some("small"));
+    assert_eq!(agent.model.light.as_deref(), Some("tiny"));
+    assert_eq!(
+        (agent.routing.threshold, agent.routing.light_chars_max),
+        (12, 0)
+    );
+    assert_eq!(agent.routing.main_words, ["presupuesto", "poliza nueva"]);
+    assert_eq!(agent.routing.light_words, ["duplicado"]);
     assert_eq!(agent.budget.history_tokens_max, 8000);
     assert_eq!(agent.budget.messages_max, 100);
     assert_eq!(agent.budget.facts_max, 0);
@@ -117,6 +136,7 @@ fn a_variable_replaces_a_setting_of_the_file() {
     let over = overrides(&[
         ("RECADO_MODEL", "big "),
         ("RECADO_MODEL_COMPACTION", "small"),
+        ("RECADO_MODEL_LIGHT", "tiny"),
         ("RECADO_WINDOW_S", "1.5"),
         ("RECADO_CEILING_S", "6"),
         ("RECADO_LANGUAGE", "en"),
@@ -125,6 +145,7 @@ fn a_variable_replaces_a_setting_of_the_file() {
     let agent = default_agent(&over).unwrap();
     assert_eq!(agent.model.main, "big");
     assert_eq!(agent.model.compaction.as_deref(), Some("small"));
+    assert_eq!(agent.model.light.as_deref(), Some("tiny"));
     assert_eq!(agent.timing.window, Duration::from_millis(1500));
     assert_eq!(agent.timing.ceiling, Duration::from_secs(6));
     assert_eq!(agent.language, "en");

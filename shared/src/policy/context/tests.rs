@@ -12,6 +12,7 @@ pub fn agent(budget: Budget) -> Agent {
         persona: "Você é a recepção da clínica.".to_owned(),
         model: ModelChoice {
             main: "m".to_owned(),
+            light: None,
             compaction: None,
             fallback: None,
         },
