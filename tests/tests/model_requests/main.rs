@@ -4,6 +4,7 @@
 mod end_to_end;
 mod golden;
 mod laws;
+mod mock;
 mod refusals;
 
 mod schemas;
