@@ -34,7 +34,7 @@ fn anthropic_refuses_in_its_own_words() {
                     items(b, "messages").insert(
                         0,
                         json!({"role": "assistant", "content": [{"type": "text", "text": "x"}]}),
-                    )
+                    );
                 },
                 "first message must use the \"user\" role",
             ),
@@ -44,7 +44,7 @@ fn anthropic_refuses_in_its_own_words() {
                 |b| {
                     items(b, "messages").push(
                         json!({"role": "assistant", "content": [{"type": "text", "text": "x"}]}),
-                    )
+                    );
                 },
                 "does not support assistant message prefill. The conversation must end with a user message.",
             ),
@@ -59,7 +59,7 @@ fn anthropic_refuses_in_its_own_words() {
                 FIRST,
                 |b| {
                     items(b, "messages")
-                        .push(json!({"role": "user", "content": [{"type": "text", "text": "x"}]}))
+                        .push(json!({"role": "user", "content": [{"type": "text", "text": "x"}]}));
                 },
                 "found multiple \"user\" roles in a row",
             ),
