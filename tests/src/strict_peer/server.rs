@@ -119,12 +119,11 @@ async fn answer(
             "invalid key",
         ))
     };
-    let next = match &wrong {
-        Some(refusal) => Answer::Raw(refusal.status, None, refusal.body.to_string()),
-        None => {
-            let next = inside.next.lock().unwrap().pop_front();
-            next.unwrap_or(Answer::Words("Oi!"))
-        }
+    let next = if let Some(refusal) = &wrong {
+        Answer::Raw(refusal.status, None, refusal.body.to_string())
+    } else {
+        let next = inside.next.lock().unwrap().pop_front();
+        next.unwrap_or(Answer::Words("Oi!"))
     };
     if let Answer::Slow(milliseconds) = next {
         tokio::time::sleep(std::time::Duration::from_millis(milliseconds)).await;

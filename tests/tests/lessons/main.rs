@@ -12,7 +12,8 @@ use recado_tests::fake_world::FakeWorld;
 use tokio::task::JoinHandle;
 
 mod erasures;
-mod models;
+mod learning;
+mod providers;
 mod outbox;
 mod tools;
 mod turns;

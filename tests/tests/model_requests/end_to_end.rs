@@ -37,7 +37,7 @@ async fn ask(model: &RoutedModel, name: &str, prompt: &Prompt) -> Result<ModelRe
 }
 
 /// What the flow makes of a reply's calls.
-fn answered(reply: ModelReply) -> Round {
+pub fn answered(reply: ModelReply) -> Round {
     let calls = reply.calls.iter().map(|asked| AnsweredCall {
         call: ToolCall {
             id: asked.id.clone(),

@@ -4,6 +4,8 @@
 mod end_to_end;
 mod golden;
 mod laws;
+mod mock;
+mod refusals;
 
 mod schemas;
 mod shapes;

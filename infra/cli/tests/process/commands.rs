@@ -42,7 +42,7 @@ async fn say_tells_each_step_as_it_comes_and_what_to_do_about_a_wrong_key() {
         let printed = say.printed();
         let lines = [
             "received   oi",
-            "failed: auth (status 401, code invalid_api_key)",
+            "failed: auth (status 401, code invalid_api_key, from openai)",
         ];
         (lines.iter().all(|line| printed.contains(line))
             && printed.contains("check RECADO_MODEL_KEY"))
@@ -69,6 +69,30 @@ async fn say_tells_each_step_as_it_comes_and_what_to_do_about_a_wrong_key() {
     let logged = logged.await.unwrap();
     assert!(logged.contains("check RECADO_MODEL_KEY"), "{logged}");
     instance.running.kill().await;
+}
+
+/// Nothing but what was set for other programs.
+#[tokio::test]
+async fn one_provider_s_key_is_enough() {
+    for (variable, line) in [
+        (
+            "ANTHROPIC_API_KEY",
+            "model    claude-haiku-4-5 at https://api.anthropic.com/v1",
+        ),
+        (
+            "OPENROUTER_API_KEY",
+            "model    openai/gpt-5.4-mini at https://openrouter.ai/api/v1",
+        ),
+        (
+            "OPENAI_API_KEY",
+            "model    gpt-5.4-mini at https://api.openai.com/v1",
+        ),
+    ] {
+        let instance = Place::new().with(variable, "sk-some").run().await;
+        let printed = instance.running.printed();
+        assert!(printed.contains(line), "{variable}: {printed}");
+        instance.running.kill().await;
+    }
 }
 
 #[tokio::test]

@@ -63,6 +63,20 @@ async fn a_wrong_setting_is_named_and_shown_right() {
     }
 }
 
+#[tokio::test]
+async fn a_model_of_a_provider_that_is_not_set_up_is_refused_with_its_agent() {
+    for (model, variable) in [
+        ("anthropic:claude-haiku-4-5", "RECADO_ANTHROPIC_KEY="),
+        ("compatible:llama3.2:3b", "RECADO_COMPATIBLE_BASE_URL=http"),
+    ] {
+        let place = Place::new()
+            .with("RECADO_MODEL_KEY", "none")
+            .with("RECADO_MODEL", model);
+        let refused = place.recado(&["run", "--port", "0"]).await;
+        check(&refused, &["agent ", model, variable]);
+    }
+}
+
 /// Nor under any other.
 #[tokio::test]
 async fn a_table_whose_key_was_changed_is_not_opened() {

@@ -32,12 +32,12 @@ pub fn encode(asked: &Asked<'_>, prompt: &Prompt) -> Value {
     messages.retain(|message| !message.is_null());
     for piece in &pieces {
         match piece {
-            Piece::User(blocks) => push(&mut messages, "user", contents.of(blocks, false)),
+            Piece::User(blocks) => push(&mut messages, "user", &contents.of(blocks, false)),
             Piece::Said(text) => messages.push(json!({"role": "assistant", "content": text})),
             Piece::Called(called) => push_calls(&mut messages, called),
             Piece::Last(words, notes) => {
                 let content = contents.of_two(words, marks.words, notes);
-                push(&mut messages, "user", content);
+                push(&mut messages, "user", &content);
             }
         }
     }
@@ -136,7 +136,7 @@ fn calls_in(message: &Value) -> Vec<&str> {
     ids.collect()
 }
 
-fn push(messages: &mut Vec<Value>, role: &str, content: Value) {
+fn push(messages: &mut Vec<Value>, role: &str, content: &Value) {
     if !content.is_null() {
         messages.push(json!({"role": role, "content": content}));
     }
