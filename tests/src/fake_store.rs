@@ -56,13 +56,18 @@ pub trait Faults: Send + Sync {
 }
 
 /// No faults.
-pub struct Calm;
+struct Calm;
 
 #[async_trait]
 impl Faults for Calm {
     async fn before(&self, _operation: &'static str) -> Fault {
         Fault::None
     }
+}
+
+/// Nothing happens to any request.
+pub fn calm() -> Arc<dyn Faults> {
+    Arc::new(Calm)
 }
 
 /// The table in memory.
@@ -76,7 +81,7 @@ impl FakeStore {
     pub fn new(hasher: Arc<Hasher>) -> Self {
         Self {
             table: Mutex::new(Table::new(hasher)),
-            faults: Arc::new(Calm),
+            faults: calm(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::act::{self, Acts};
-use super::converse::Conversing;
+use super::converse::{self, Conversing};
 use super::lease::Claimed;
 use super::process::Visit;
 use super::{FlowError, World, watch};
@@ -94,7 +94,7 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
     };
     let model = &task.agent.model;
     let ladder = Ladder::of(&model.main, model.fallback.as_deref());
-    let mut conversing = Conversing::begin(task, ladder).await;
+    let mut conversing = converse::begin(task, ladder).await;
     let ended = loop {
         let asked = match ask(task, &memory, &mut acts, &mut conversing).await {
             Ok(asked) => asked,
@@ -158,7 +158,7 @@ async fn ask(
         if let Some((_, error)) = mended.take_if(|(before, _)| *before == prompt) {
             return Ok(Err(error));
         }
-        let error = match conversing.call(task, &prompt, acts.wrote()).await? {
+        let error = match converse::call(task, conversing, &prompt, acts.wrote()).await? {
             Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
                 return Ok(Ok(Asked::Calls(reply)));
             }
@@ -182,7 +182,7 @@ async fn ask(
             ModelErrorClass::Overflow if mended.is_none() => budget.history_tokens_max /= 2,
             ModelErrorClass::Cut if mended.is_none() => budget.output_tokens_max *= 2,
             _ => {
-                match conversing.failed(task, error, acts.wrote()).await? {
+                match converse::failed(task, conversing, error, acts.wrote()).await? {
                     Ok(true) => acts.forget_carried(),
                     Ok(false) => {}
                     Err(error) => return Ok(Err(error)),

@@ -1,5 +1,5 @@
 //! Failures seen elsewhere and traces that a model check of this protocol once found, each as a named story. A test's
-//! page names its row: V1 to V13 and A to G are traces, T1 to T19 lessons. Those that scenarios tell already carry
+//! page names its row: V1 to V13 and A to G are traces, T1 to T19 and M1 to M10 lessons. Those that scenarios tell already carry
 //! their row there.
 
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use recado_tests::fake_world::FakeWorld;
 use tokio::task::JoinHandle;
 
 mod erasures;
+mod models;
 mod outbox;
 mod tools;
 mod turns;

@@ -4,6 +4,7 @@ use recado_tests::fake_clock::FIRST_DAY;
 use recado_tests::fake_world::FakeWorld;
 
 mod failures;
+mod fallback;
 mod memory;
 mod models;
 mod outages;

@@ -56,6 +56,7 @@ fn every_setting_of_a_file_reaches_the_agent() {
         timing = { window_s = 2.5, ceiling_s = 10, give_up_after_s = 60, model_budget_s = 40, model_timeout_s = 30 }
         model.main = "big"
         model.compaction = "small"
+        model.fallback = "spare"
         [budget]
         history_tokens_max = 8_000
         messages_max = 0x64
@@ -83,6 +84,7 @@ fn every_setting_of_a_file_reaches_the_agent() {
     assert_eq!(agent.timing.window, Duration::from_millis(2500));
     assert_eq!(agent.timing.model_timeout, Duration::from_secs(30));
     assert_eq!(agent.model.compaction.as_deref(), Some("small"));
+    assert_eq!(agent.model.fallback.as_deref(), Some("spare"));
     assert_eq!(agent.budget.history_tokens_max, 8000);
     assert_eq!(agent.budget.messages_max, 100);
     assert_eq!(agent.budget.facts_max, 0);
@@ -117,6 +119,7 @@ fn a_variable_replaces_a_setting_of_the_file() {
     let over = overrides(&[
         ("RECADO_MODEL", "big "),
         ("RECADO_MODEL_COMPACTION", "small"),
+        ("RECADO_MODEL_FALLBACK", "spare"),
         ("RECADO_WINDOW_S", "1.5"),
         ("RECADO_CEILING_S", "6"),
         ("RECADO_LANGUAGE", "en"),
@@ -125,6 +128,7 @@ fn a_variable_replaces_a_setting_of_the_file() {
     let agent = default_agent(&over).unwrap();
     assert_eq!(agent.model.main, "big");
     assert_eq!(agent.model.compaction.as_deref(), Some("small"));
+    assert_eq!(agent.model.fallback.as_deref(), Some("spare"));
     assert_eq!(agent.timing.window, Duration::from_millis(1500));
     assert_eq!(agent.timing.ceiling, Duration::from_secs(6));
     assert_eq!(agent.language, "en");
