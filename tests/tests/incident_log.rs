@@ -25,7 +25,7 @@ async fn nine_minutes_without_money(warnings_only: bool) -> String {
         .finish();
     let _guard = tracing::subscriber::set_default(subscriber);
     let mut fakes = FakeWorld::start_with(agent(|agent| {
-        agent.model.main = "main".to_owned();
+        "main".clone_into(&mut agent.model.main);
         agent.model.fallback = Some("spare".to_owned());
     }));
     fakes.kill().await;

@@ -19,7 +19,7 @@ const BREAD: &str = r#"{"what":"pão"}"#;
 
 fn with_fallback() -> FakeWorld {
     FakeWorld::start_with(agent(|agent| {
-        agent.model.main = MAIN.to_owned();
+        MAIN.clone_into(&mut agent.model.main);
         agent.model.fallback = Some(SPARE.to_owned());
     }))
 }

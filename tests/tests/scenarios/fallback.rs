@@ -23,7 +23,7 @@ fn with_fallback() -> FakeWorld {
 
 fn with_faults(faults: Arc<dyn Faults>) -> FakeWorld {
     let agent = agent(|agent| {
-        agent.model.main = MAIN.to_owned();
+        MAIN.clone_into(&mut agent.model.main);
         agent.model.fallback = Some(SPARE.to_owned());
     });
     FakeWorld::start_with_faults(agent, faults)
@@ -364,7 +364,7 @@ impl Figures {
             calls_open,
             calls_per_turn_open: calls_open as f64 / turns_open as f64,
             back_after_s: back_at.since(up_at).as_secs_f64(),
-            reads_per_turn: world.breakers.reads() as f64 / turns as f64,
+            reads_per_turn: world.breakers.reads() as f64 / f64::from(turns),
             slowest_turn_s: slowest,
         }
     }

@@ -211,6 +211,11 @@ fn a_wrong_variable_is_told_by_its_own_name() {
             "RECADO_MODEL_COMPACTION: \"a\\tb\" is not the name of a model, which is one word; for instance RECADO_MODEL_COMPACTION=gpt-5.4-mini",
         ),
         (
+            "RECADO_MODEL_FALLBACK",
+            "a b",
+            "RECADO_MODEL_FALLBACK: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL_FALLBACK=gpt-5.4-mini",
+        ),
+        (
             "RECADO_LANGUAGE",
             "fr",
             "RECADO_LANGUAGE: there are no built-in texts in \"fr\" (only in pt, es and en): write apology, opted_out, refusal under [texts] in the agent file",

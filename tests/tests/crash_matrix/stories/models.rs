@@ -47,7 +47,7 @@ async fn a_turn_that_the_fallback_answers() {
         },
     };
     matrix_of(&story, |agent| {
-        agent.model.main = MAIN.to_owned();
+        MAIN.clone_into(&mut agent.model.main);
         agent.model.fallback = Some("spare".to_owned());
     })
     .await;
@@ -76,7 +76,7 @@ async fn a_write_of_a_model_that_the_fallback_goes_on_from() {
         },
     };
     matrix_of(&story, |agent| {
-        agent.model.main = MAIN.to_owned();
+        MAIN.clone_into(&mut agent.model.main);
         agent.model.fallback = Some("spare".to_owned());
     })
     .await;
