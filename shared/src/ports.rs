@@ -1,6 +1,7 @@
 //! Every IO the system can do, on one page. Adapters implement these; `flow` is written against them.
 
 mod agenda;
+mod breakers;
 mod written;
 
 use std::sync::Arc;
@@ -14,12 +15,13 @@ use crate::domain::memory::Fold;
 use crate::domain::reply::Settlement;
 pub use crate::domain::tool::NewCalls;
 use crate::domain::{
-    Address, Agent, AgentId, Alias, Breaker, BusinessNumber, Call, ContactId, ConversationId,
+    Address, Agent, AgentId, Alias, BusinessNumber, Call, ContactId, ConversationId,
     DeliveryStatus, Event, Memory, MessageId, ModelReply, OptOut, Prompt, Reply, ReplyId, RunId,
     State, Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
 pub use agenda::Agenda;
+pub use breakers::Breakers;
 pub use written::{Appended, Noted, Swapped, Written};
 
 /// The table. Every method is one request or one transaction, unless its page says otherwise.
@@ -306,21 +308,6 @@ pub trait Model: Send + Sync {
         prompt: &Prompt,
         timeout: Duration,
     ) -> Result<ModelReply, ModelError>;
-}
-
-/// Which models are left out for a while, shared by every process of the installation. Holds nothing of anybody.
-#[async_trait]
-pub trait Breakers: Send + Sync {
-    /// What is known of this model's breaker; `None` where it is closed. May be seconds old.
-    async fn breaker(&self, model: &str) -> Result<Option<Breaker>, StoreError>;
-    /// Replaces what was `seen` with `next`, if it still is that (told by its mark); `None` is closed on either side.
-    /// The same again is `Done` too: its first answer may have been lost.
-    async fn swap_breaker(
-        &self,
-        model: &str,
-        seen: Option<&Breaker>,
-        next: Option<&Breaker>,
-    ) -> Result<Written, StoreError>;
 }
 
 /// What a model may call.

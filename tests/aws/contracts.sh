@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The contracts of table and queues on an independent emulator of AWS.
+# The contracts of table, breakers and queues on an independent emulator of AWS.
 #
 # What ministack lacks of them: it takes one batch of a FIFO queue at a time and has no StartMessageMoveTask, which
 # neither contract asks for.
@@ -22,5 +22,6 @@ contract() { # FILE TEST
 }
 
 check "the table's contract" contract store_contract an_independent_emulator_keeps_the_contract
+check "the breakers' contract" contract breaker_contract an_independent_emulator_keeps_the_contract
 check "the queues' contract" contract ticks_contract another_server_keeps_the_contract
 finish

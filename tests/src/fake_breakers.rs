@@ -8,7 +8,7 @@ use recado::domain::Breaker;
 use recado::error::StoreError;
 use recado::ports::{Breakers, Written};
 
-use crate::fake_store::{Calm, Fault, Faults, unavailable};
+use crate::fake_store::{Fault, Faults, calm, unavailable};
 
 /// See the module.
 pub struct FakeBreakers {
@@ -25,7 +25,7 @@ struct Table {
 
 impl Default for FakeBreakers {
     fn default() -> Self {
-        Self::with_faults(Arc::new(Calm))
+        Self::with_faults(calm())
     }
 }
 

@@ -1,13 +1,16 @@
 //! A model that answers about what it was asked and does what the test tells it to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado::domain::{AskedCall, CallId, Carried, Finish, ModelReply, Output, Prompt, Usage};
+use recado::domain::{
+    AskedCall, CallId, Carried, Finish, ModelReply, Output, Prompt, Timestamp, Usage,
+};
 use recado::error::{ModelError, ModelErrorClass};
 use recado::ports::{Clock, Model};
+use serde_json::json;
 
 const COMPACTION_TAKES: Duration = Duration::from_millis(500);
 
@@ -24,6 +27,8 @@ pub enum Behaviour {
     Call(Duration, Vec<(&'static str, &'static str)>),
     /// Fails after this long.
     Fail(Duration, ModelErrorClass),
+    /// Asks to wait for so long.
+    Throttle(Duration),
     /// Panics.
     Panic,
 }
@@ -33,6 +38,8 @@ pub struct ScriptedModel {
     clock: Arc<dyn Clock>,
     next: Mutex<VecDeque<Behaviour>>,
     usual: Mutex<Behaviour>,
+    each: Mutex<BTreeMap<String, Behaviour>>,
+    asked: Mutex<Vec<(Timestamp, String)>>,
     prompts: Mutex<Vec<Prompt>>,
     models: Mutex<Vec<String>>,
     reported: Mutex<u64>,
@@ -46,6 +53,8 @@ impl ScriptedModel {
             clock,
             next: Mutex::default(),
             usual: Mutex::new(Behaviour::Answer(Duration::from_secs(1))),
+            each: Mutex::default(),
+            asked: Mutex::default(),
             prompts: Mutex::default(),
             models: Mutex::default(),
             reported: Mutex::new(100),
@@ -64,6 +73,20 @@ impl ScriptedModel {
     /// What every call does that nothing else was said about.
     pub fn usually(&self, behaviour: Behaviour) {
         *self.usual.lock().unwrap() = behaviour;
+    }
+
+    /// What every call of this model does from now on that nothing else was said about; without one, the usual.
+    pub fn does(&self, model: &str, behaviour: impl Into<Option<Behaviour>>) {
+        let mut each = self.each.lock().unwrap();
+        match behaviour.into() {
+            Some(behaviour) => drop(each.insert(model.to_owned(), behaviour)),
+            None => drop(each.remove(model)),
+        }
+    }
+
+    /// Which model was asked for an answer, and when, each time so far.
+    pub fn asked(&self) -> Vec<(Timestamp, String)> {
+        self.asked.lock().unwrap().clone()
     }
 
     /// What a compaction is answered with.
@@ -122,11 +145,19 @@ impl Model for ScriptedModel {
             self.compaction.lock().unwrap().clone()
         } else {
             let next = self.next.lock().unwrap().pop_front();
-            next.unwrap_or_else(|| self.usual.lock().unwrap().clone())
+            let now = self.clock.now();
+            self.asked.lock().unwrap().push((now, model.to_owned()));
+            let own = || self.each.lock().unwrap().get(model).cloned();
+            let usual = || self.usual.lock().unwrap().clone();
+            next.or_else(own).unwrap_or_else(usual)
         };
         let finish = match behaviour {
             Behaviour::Break(..) => Finish::Cut,
             _ => Finish::Complete,
+        };
+        let retry_after = match behaviour {
+            Behaviour::Throttle(asks) => Some(asks),
+            _ => None,
         };
         let (takes, outcome) = match behaviour {
             Behaviour::Answer(takes) => {
@@ -138,13 +169,19 @@ impl Model for ScriptedModel {
             }
             Behaviour::Call(takes, calls) => (takes, Ok((String::new(), asked(&calls)))),
             Behaviour::Fail(takes, class) => (takes, Err(class)),
+            Behaviour::Throttle(_) => (Duration::from_millis(100), Err(ModelErrorClass::Throttled)),
             Behaviour::Panic => panic!("told to"),
         };
         self.clock.sleep(takes.min(timeout)).await;
         if takes > timeout {
             return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
         }
-        let (text, calls) = outcome.map_err(|class| ModelError::new(class, "told to"))?;
+        let (text, calls) = outcome.map_err(|class| ModelError {
+            retry_after,
+            ..ModelError::new(class, "told to")
+        })?;
+        // As a provider's own items: of use to nobody else.
+        let carried = calls.iter().map(|_| json!({ "of": model })).collect();
         let usage = Usage {
             input_uncached: *self.reported.lock().unwrap(),
             output: 20,
@@ -153,7 +190,7 @@ impl Model for ScriptedModel {
         Ok(ModelReply {
             text,
             calls,
-            carried: Carried::none(),
+            carried: Carried::new(model, carried),
             finish,
             usage,
             model: model.to_owned(),

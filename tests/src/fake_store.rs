@@ -57,13 +57,18 @@ pub trait Faults: Send + Sync {
 }
 
 /// No faults.
-pub struct Calm;
+struct Calm;
 
 #[async_trait]
 impl Faults for Calm {
     async fn before(&self, _operation: &'static str) -> Fault {
         Fault::None
     }
+}
+
+/// Nothing happens to any request.
+pub fn calm() -> Arc<dyn Faults> {
+    Arc::new(Calm)
 }
 
 /// The table in memory.
@@ -77,7 +82,7 @@ impl FakeStore {
     pub fn new(hasher: Arc<Hasher>) -> Self {
         Self {
             table: Mutex::new(Table::new(hasher)),
-            faults: Arc::new(Calm),
+            faults: calm(),
         }
     }
 

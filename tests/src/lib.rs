@@ -1,5 +1,6 @@
 //! Fakes, contracts and scenarios that the tests share.
 
+pub mod breaker_contract;
 pub mod canary;
 pub mod fake_breakers;
 pub mod fake_chance;

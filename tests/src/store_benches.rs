@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use recado::adapters::dynamo::{DynamoStore, schema};
 use recado::domain::{ConversationId, Hasher, MessageId};
-use recado::ports::{Agenda, Store};
+use recado::ports::{Agenda, Breakers, Store};
 use recado_cli::dynamo::{Data, Dynamo};
 
 use crate::fake_store::{FakeStore, Guards, Health};
@@ -112,6 +112,11 @@ impl DynamoBench {
             hasher,
             _embedded: None,
         }
+    }
+
+    /// The breakers in it.
+    pub fn breakers(&self) -> &dyn Breakers {
+        &self.store
     }
 
     /// Every item, attributes in order.

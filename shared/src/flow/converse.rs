@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use super::think::{Task, Watched};
 use super::{breakers, watch};
-use crate::domain::{
-    Agent, Breaker, Chosen, ModelReply, Prompt, Purpose, RunId, State, Step, Timestamp,
-};
-use crate::error::ModelError;
+use crate::domain::{Agent, Breaker, Chosen, ModelReply, Prompt, Purpose, State, Step, Timestamp};
+use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::breaker::{self, Gate};
 use crate::policy::fallback::{Course, Ladder, Next, Time};
 
@@ -32,24 +30,6 @@ pub struct Conversing {
 }
 
 impl Conversing {
-    /// At the beginning of a run. Where a fallback could answer instead, it is asked whether the first model is left out,
-    /// and whether this run is the one to try it.
-    pub async fn begin(task: Task<'_>, ladder: Ladder) -> Self {
-        let began = task.world.now();
-        let patience_ends = patience_ends(task.agent, &task.claimed.state, began);
-        let mut conversing = Self {
-            course: Course::begin(ladder.clone(), Gate::Closed),
-            began,
-            probe: None,
-            patience_ends,
-        };
-        if ladder.has_fallback() {
-            let gate = conversing.gate(task, ladder.first()).await;
-            conversing.course = Course::begin(ladder, gate);
-        }
-        conversing
-    }
-
     /// The model to ask.
     pub fn model(&self) -> &str {
         self.course.model()
@@ -65,24 +45,6 @@ impl Conversing {
         self.course.may_mend()
     }
 
-    async fn gate(&mut self, task: Task<'_>, model: &str) -> Gate {
-        let world = task.world;
-        let seen = breakers::look(world, model).await;
-        let gate = breaker::gate(seen.as_ref(), world.now());
-        let (Gate::Probe, Some(seen)) = (gate, seen) else {
-            return gate;
-        };
-        let now = world.now();
-        let call = self.course.timeout(self.time(task, now));
-        let mine = breaker::probing(&seen, now.plus(call + PROBE_MARGIN), new_mark(task));
-        if !breakers::swap(world, model, Some(&seen), Some(&mine)).await {
-            // Another run is the one.
-            return Gate::Open(seen.class);
-        }
-        self.probe = Some((mine, now));
-        Gate::Probe
-    }
-
     fn time(&self, task: Task<'_>, now: Timestamp) -> Time {
         let timing = &task.agent.timing;
         let left_of_run = task.visit.time_left(now).saturating_sub(AFTER_THE_MODEL);
@@ -96,107 +58,145 @@ impl Conversing {
             timeout: timing.model_timeout.min(patience),
         }
     }
+}
 
-    /// One call within what is left of the run's time, under the watch. `wrote` is for the watch.
-    pub async fn call(
-        &mut self,
-        task: Task<'_>,
-        prompt: &Prompt,
-        wrote: bool,
-    ) -> Result<Result<ModelReply, ModelError>, Watched> {
-        let world = task.world;
-        let began = world.now();
-        let timeout = self.course.timeout(self.time(task, began));
-        let (model, why) = (self.course.model(), self.course.why());
-        let calling = world.models.converse(model, prompt, timeout);
-        let answered = match watch::beside(task, wrote, calling).await {
-            Ok(answered) => answered,
-            Err(end) => {
-                self.hand_back(task).await;
-                return Err(end);
-            }
-        };
-        note(task, model, why, began, &answered);
-        let is_there = match &answered {
-            Ok(_) => true,
-            Err(error) => !breaker::is_of_model(error.class),
-        };
-        if is_there {
-            self.recovered(task).await;
-        }
-        if answered.is_ok() {
-            self.course.succeeded();
-        }
-        Ok(answered)
+/// The beginning of a run. Where a fallback could answer instead, it is asked whether the first model is left out, and
+/// whether this run is the one to try it.
+pub async fn begin(task: Task<'_>, ladder: Ladder) -> Conversing {
+    let began = task.world.now();
+    let mut conversing = Conversing {
+        course: Course::begin(ladder.clone(), Gate::Closed),
+        began,
+        probe: None,
+        patience_ends: patience_ends(task.agent, &task.claimed.state, began),
+    };
+    if ladder.has_fallback() {
+        let gate = gate(task, &mut conversing).await;
+        conversing.course = Course::begin(ladder, gate);
     }
+    conversing
+}
 
-    /// What follows from a call that failed: waits, or moves on to another model; or gives the error that the run ends
-    /// with.
-    pub async fn failed(
-        &mut self,
-        task: Task<'_>,
-        error: ModelError,
-        wrote: bool,
-    ) -> Result<Result<(), ModelError>, Watched> {
-        let world = task.world;
-        let left = self.course.model().to_owned();
-        let (class, retry_after) = (error.class, error.retry_after);
-        let time = self.time(task, world.now());
-        match self.course.next(error, time, world.chance.fraction()) {
-            Next::End(error) => Ok(Err(error)),
-            Next::Again(pause) => {
-                let pausing = world.clock.sleep(pause);
-                watch::beside(task, wrote, pausing).await?;
-                Ok(Ok(()))
-            }
-            Next::MoveOn => {
-                let now = world.now();
-                if let Some((mine, began)) = self.probe.take() {
-                    let moments = (began, now);
-                    let open =
-                        breaker::reopened(&mine, class, retry_after, moments, new_mark(task));
-                    breakers::swap(world, &left, Some(&mine), Some(&open)).await;
-                } else {
-                    let open = breaker::opened(class, retry_after, now, new_mark(task));
-                    if breakers::swap(world, &left, None, Some(&open)).await {
-                        let (model, since) = (left, open.since);
-                        let step = Step::ModelIncident {
-                            model,
-                            class,
-                            since,
-                        };
-                        world.note(&task.visit.conversation, &step);
-                    }
-                }
-                Ok(Ok(()))
-            }
-        }
+async fn gate(task: Task<'_>, conversing: &mut Conversing) -> Gate {
+    let (world, model) = (task.world, conversing.course.model());
+    let seen = breakers::look(world, model).await;
+    let now = world.now();
+    let gate = breaker::gate(seen.as_ref(), now);
+    let (Gate::Probe, Some(seen)) = (gate, seen) else {
+        return gate;
+    };
+    let call = conversing.course.timeout(conversing.time(task, now));
+    let mine = breaker::probing(&seen, now.plus(call + PROBE_MARGIN), world.new_run());
+    if !breakers::swap(world, model, Some(&seen), Some(&mine)).await {
+        // Another run is the one.
+        return Gate::Open(seen.class);
     }
+    conversing.probe = Some((mine, now));
+    Gate::Probe
+}
 
-    /// The model that this run was to try answers.
-    async fn recovered(&mut self, task: Task<'_>) {
-        let Some((mine, _)) = self.probe.take() else {
-            return;
-        };
-        let model = self.course.model().to_owned();
-        if breakers::swap(task.world, &model, Some(&mine), None).await {
-            let since = mine.since;
-            let step = Step::ModelRecovered { model, since };
-            task.world.note(&task.visit.conversation, &step);
+/// One call within what is left of the run's time, under the watch. `wrote` is for the watch.
+pub async fn call(
+    task: Task<'_>,
+    conversing: &mut Conversing,
+    prompt: &Prompt,
+    wrote: bool,
+) -> Result<Result<ModelReply, ModelError>, Watched> {
+    let world = task.world;
+    let began = world.now();
+    let timeout = conversing.course.timeout(conversing.time(task, began));
+    let (model, why) = (conversing.course.model(), conversing.course.why());
+    let calling = world.models.converse(model, prompt, timeout);
+    let answered = match watch::beside(task, wrote, calling).await {
+        Ok(answered) => answered,
+        Err(end) => {
+            hand_back(task, conversing).await;
+            return Err(end);
         }
+    };
+    note(task, model, why, began, &answered);
+    let is_there = match &answered {
+        Ok(_) => true,
+        Err(error) => !breaker::is_of_model(error.class),
+    };
+    if is_there {
+        recovered(task, conversing).await;
     }
+    if answered.is_ok() {
+        conversing.course.succeeded();
+    }
+    Ok(answered)
+}
 
-    /// The call was dropped before it told anything: the next run may try.
-    async fn hand_back(&mut self, task: Task<'_>) {
-        if let Some((mine, _)) = self.probe.take() {
-            let next = breaker::untried(&mine, task.world.now(), new_mark(task));
-            breakers::swap(task.world, self.course.model(), Some(&mine), Some(&next)).await;
+/// What follows from a call that failed: waits, or moves on to another model; or gives the error that the run ends with.
+pub async fn failed(
+    task: Task<'_>,
+    conversing: &mut Conversing,
+    error: ModelError,
+    wrote: bool,
+) -> Result<Result<(), ModelError>, Watched> {
+    let world = task.world;
+    let (model, class) = (conversing.model().to_owned(), error.class);
+    let retry_after = error.retry_after;
+    let time = conversing.time(task, world.now());
+    match conversing.course.next(error, time, world.chance.fraction()) {
+        Next::End(error) => Ok(Err(error)),
+        Next::Again(pause) => {
+            let pausing = world.clock.sleep(pause);
+            watch::beside(task, wrote, pausing).await?;
+            Ok(Ok(()))
+        }
+        Next::MoveOn => {
+            leave(task, conversing, &model, (class, retry_after)).await;
+            Ok(Ok(()))
         }
     }
 }
 
-fn new_mark(task: Task<'_>) -> RunId {
-    task.world.new_run()
+/// A model that this run had to leave is left out by all. The one that is the first to say so tells the operator.
+async fn leave(
+    task: Task<'_>,
+    conversing: &mut Conversing,
+    model: &str,
+    (class, retry_after): (ModelErrorClass, Option<Duration>),
+) {
+    let world = task.world;
+    let (now, mark) = (world.now(), world.new_run());
+    if let Some((mine, began)) = conversing.probe.take() {
+        let open = breaker::reopened(&mine, class, retry_after, (began, now), mark);
+        breakers::swap(world, model, Some(&mine), Some(&open)).await;
+        return;
+    }
+    let open = breaker::opened(class, retry_after, now, mark);
+    if breakers::swap(world, model, None, Some(&open)).await {
+        let step = Step::ModelIncident {
+            model: model.to_owned(),
+            class,
+            since: open.since,
+        };
+        world.note(&task.visit.conversation, &step);
+    }
+}
+
+/// The model that this run was to try answers.
+async fn recovered(task: Task<'_>, conversing: &mut Conversing) {
+    let Some((mine, _)) = conversing.probe.take() else {
+        return;
+    };
+    let (model, since) = (conversing.model().to_owned(), mine.since);
+    if breakers::swap(task.world, &model, Some(&mine), None).await {
+        let step = Step::ModelRecovered { model, since };
+        task.world.note(&task.visit.conversation, &step);
+    }
+}
+
+/// The call was dropped before it told anything: the next run may try.
+async fn hand_back(task: Task<'_>, conversing: &mut Conversing) {
+    let world = task.world;
+    if let Some((mine, _)) = conversing.probe.take() {
+        let next = breaker::untried(&mine, world.now(), world.new_run());
+        breakers::swap(world, conversing.model(), Some(&mine), Some(&next)).await;
+    }
 }
 
 fn note(

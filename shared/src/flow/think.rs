@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::act::{self, Acts};
-use super::converse::Conversing;
+use super::converse::{self, Conversing};
 use super::lease::Claimed;
 use super::process::Visit;
 use super::{FlowError, World, choose, watch};
@@ -95,7 +95,7 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
     };
     let first = choose::first_model(task, &memory);
     let ladder = Ladder::of(first, behind(&task.agent.model, first));
-    let mut conversing = Conversing::begin(task, ladder).await;
+    let mut conversing = converse::begin(task, ladder).await;
     let ended = loop {
         let asked = match ask(task, &memory, &acts, &mut conversing).await {
             Ok(asked) => asked,
@@ -165,7 +165,7 @@ async fn ask(
         if let Some((_, error)) = mended.take_if(|(before, _)| *before == prompt) {
             return Ok(Err(error));
         }
-        let error = match conversing.call(task, &prompt, acts.wrote()).await? {
+        let error = match converse::call(task, conversing, &prompt, acts.wrote()).await? {
             Ok(reply) if !reply.calls.is_empty() && !acts.words_only() => {
                 return Ok(Ok(Asked::Calls(reply)));
             }
@@ -189,7 +189,7 @@ async fn ask(
             ModelErrorClass::Overflow if mended.is_none() => budget.history_tokens_max /= 2,
             ModelErrorClass::Cut if mended.is_none() => budget.output_tokens_max *= 2,
             _ => {
-                if let Err(error) = conversing.failed(task, error, acts.wrote()).await? {
+                if let Err(error) = converse::failed(task, conversing, error, acts.wrote()).await? {
                     return Ok(Err(error));
                 }
                 continue;

@@ -127,7 +127,7 @@ impl Course {
         } else {
             time.left / 3
         };
-        time.timeout.min(time.left - reserve)
+        time.timeout.min(time.left.saturating_sub(reserve))
     }
 
     /// The model answered.

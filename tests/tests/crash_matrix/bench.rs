@@ -12,6 +12,7 @@ use recado_tests::fake_ticks::{COMPACTIONS, FakeTicks, TICKS};
 use recado_tests::fake_world::{FakeWorld, agent};
 use tokio::task::JoinSet;
 
+use crate::Cell;
 use crate::ports::Crossing;
 use crate::steps::{Kind, Steps, Strike};
 
@@ -34,12 +35,12 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// An empty installation at work; `can_be_asked` tells whether the provider can be asked about a send.
-    pub async fn start(strikes: Vec<Strike>, can_be_asked: bool) -> Self {
+    /// An empty installation at work, as the cell has it.
+    pub async fn start(strikes: Vec<Strike>, cell: &Cell) -> Self {
         let steps = Steps::new(strikes);
-        let fakes = FakeWorld::start_with_faults(agent(|_| {}), steps.clone());
+        let fakes = FakeWorld::start_with_faults(agent(cell.agent), steps.clone());
         fakes.kill().await;
-        fakes.messenger.can_be_asked(can_be_asked);
+        fakes.messenger.can_be_asked(cell.can_be_asked);
         let crossing = Arc::new(Crossing {
             steps: Arc::clone(&steps),
             ticks: Arc::clone(&fakes.ticks),

@@ -3,6 +3,7 @@
 mod erasures;
 mod intake;
 mod memory;
+mod models;
 mod turns;
 
 use std::time::Duration;

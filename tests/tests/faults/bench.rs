@@ -93,16 +93,14 @@ impl Bench {
         let sdk = sdk(seed);
         let hasher = Arc::new(Hasher::new(b"a key for tests only, 32 bytes!!"));
         let agents = Roster::of_texts(&[("agent.toml", AGENT)], &Overrides::none()).unwrap();
-        let store = table::open(&sdk, &proxy.url, Arc::clone(&hasher))
-            .await
-            .unwrap();
+        let opened = table::open(&sdk, &proxy.url, Arc::clone(&hasher)).await;
+        let store = Arc::new(opened.unwrap());
         let delay = agents.window_min();
         let made = queues::make(&sdk, &proxy.url, delay).await.unwrap();
         let (ticks_url, compactions_url) = (&made.ticks_url, &made.compactions_url);
         let ticks = SqsTicks::new(made.client, ticks_url, compactions_url, Arc::clone(&hasher));
         let model = Arc::new(ScriptedModel::new(Arc::clone(&clock)));
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
-        let store = Arc::new(store);
         let world = World {
             breakers: store.clone(),
             store,

@@ -13,8 +13,9 @@ use tokio::task::JoinHandle;
 
 mod erasures;
 mod learning;
-mod providers;
+mod models;
 mod outbox;
+mod providers;
 mod tools;
 mod turns;
 

@@ -61,7 +61,7 @@ pub fn of_flow(roots: &[(&str, &str)]) -> BTreeSet<Right> {
             next.push((module.clone(), name.clone()));
         }
         for (field, method) in &doings.on_fields {
-            if field == "store" || field == "ticks" {
+            if ["store", "breakers", "ticks"].contains(&field.as_str()) {
                 rights.extend(of_port(field, method));
             }
         }
@@ -72,7 +72,7 @@ pub fn of_flow(roots: &[(&str, &str)]) -> BTreeSet<Right> {
 /// What one method of a port asks AWS for.
 pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     let place = match port {
-        "store" => "shared/src/adapters/dynamo",
+        "store" | "breakers" => "shared/src/adapters/dynamo",
         _ => "shared/src/adapters/sqs.rs",
     };
     let mut files = source::files(place);
@@ -81,7 +81,9 @@ pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     }
     let parent = source::files("shared/src/adapters/dynamo.rs");
     files.extend(parent);
-    of_table(&source::functions(&files), method)
+    // The table's own port is a page of its own, the breakers' a file.
+    let module = if port == "store" { "dynamo" } else { port };
+    of_table(&source::functions(&files), (module, method))
 }
 
 fn of_queue(functions: &Functions, method: &str) -> BTreeSet<Right> {
@@ -98,8 +100,8 @@ fn of_queue(functions: &Functions, method: &str) -> BTreeSet<Right> {
         .collect()
 }
 
-fn of_table(functions: &Functions, method: &str) -> BTreeSet<Right> {
-    let root = ("dynamo".to_owned(), method.to_owned());
+fn of_table(functions: &Functions, (module, method): (&str, &str)) -> BTreeSet<Right> {
+    let root = (module.to_owned(), method.to_owned());
     assert!(functions.contains_key(&root), "the table has no {method}");
     let mut seen = BTreeSet::new();
     let mut next = vec![root];

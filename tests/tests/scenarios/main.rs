@@ -5,6 +5,7 @@ use recado_tests::fake_world::FakeWorld;
 
 mod agenda;
 mod failures;
+mod fallback;
 mod memory;
 mod models;
 mod outages;

@@ -19,10 +19,15 @@ function lineOf(row, textOf) {
     case "model_called": {
       const cached = row.cached_tokens ? ` (${say.cached(number(row.cached_tokens))})` : "";
       const tokens = say.tokens(number(row.input_tokens), number(row.output_tokens)) + cached;
-      return [say.model(row.model), `${duration(row.took_ms)} · ${tokens}`];
+      const why = say.why[row.why] ? ` · ${say.why[row.why]}` : "";
+      return [say.model(row.model), `${duration(row.took_ms)} · ${tokens}${why}`];
     }
     case "model_failed":
       return [say.failed(row.model), [row.class, row.reason, row.advice].filter(Boolean).join(": ")];
+    case "model_incident":
+      return [say.incident(row.model), `${row.class}, ${say.since(hourMinuteSecond(row.since))}`];
+    case "model_recovered":
+      return [say.recovered(row.model), say.since(hourMinuteSecond(row.since))];
     case "tool_called":
       return [say.tool(row.tool), `${duration(row.took_ms)} · ${row.outcome}`];
     case "handed_off":

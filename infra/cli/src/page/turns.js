@@ -111,6 +111,9 @@ export class Turns {
         return { mood: "busy", word: "thinking", args: [turn.messages.length], since: row.at - row.took_ms };
       case "model_failed":
         return { mood: "trouble", word: "failed" };
+      case "model_incident":
+      case "model_recovered":
+        return { mood: "busy", word: "thinking", args: [turn.messages.length], since: row.at };
       case "superseded":
         return { mood: "busy", word: "superseded" };
       case "committed":

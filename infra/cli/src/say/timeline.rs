@@ -95,14 +95,13 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             count("threshold"),
             word("why")
         ),
-        "model_called" => format!(
-            "model      {} in {} ms, {} + {} tokens ({})",
+        "model_called" => called(step),
+        "model_incident" => format!(
+            "incident   {} is left out ({}): its fallback answers until it is back",
             word("model"),
-            count("took_ms"),
-            count("input_tokens"),
-            count("output_tokens"),
-            word("purpose")
+            word("class")
         ),
+        "model_recovered" => format!("recovered  {} answers again", word("model")),
         "model_failed" => {
             let failed = format!("model      failed: {} ({})", word("class"), word("reason"));
             match step["advice"].as_str() {
@@ -141,6 +140,25 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
     })
 }
 
+fn called(step: &Value) -> String {
+    let count = |name: &str| step[name].as_u64().unwrap_or_default();
+    let word = |name: &str| step[name].as_str().unwrap_or_default();
+    let why = match (word("why"), word("after")) {
+        ("fallback", class) => format!(", for the one before failed: {class}"),
+        ("breaker_open", class) => format!(", for the one before is left out: {class}"),
+        ("probe", _) => ", to see whether it is back".to_owned(),
+        _ => String::new(),
+    };
+    format!(
+        "model      {} in {} ms, {} + {} tokens ({}{why})",
+        word("model"),
+        count("took_ms"),
+        count("input_tokens"),
+        count("output_tokens"),
+        word("purpose"),
+    )
+}
+
 fn remembered(memory: &Value) -> String {
     let count = |name: &str| memory[name].as_array().map_or(0, Vec::len);
     let mut line = format!(
@@ -162,6 +180,40 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_model_that_stands_in_for_another_is_told_with_the_reason() {
+        let line = |step: Value| line(&step, &BTreeMap::new(), 0).unwrap();
+        let incident =
+            json!({ "step": "model_incident", "model": "big", "class": "quota", "since": 1 });
+        assert_eq!(
+            line(incident),
+            "incident   big is left out (quota): its fallback answers until it is back"
+        );
+        for (why, after, told) in [
+            ("first", None, "(answer)"),
+            (
+                "fallback",
+                Some("quota"),
+                "(answer, for the one before failed: quota)",
+            ),
+            (
+                "breaker_open",
+                Some("auth"),
+                "(answer, for the one before is left out: auth)",
+            ),
+            ("probe", None, "(answer, to see whether it is back)"),
+        ] {
+            let called = json!({
+                "step": "model_called", "model": "small", "purpose": "answer", "why": why, "after": after,
+                "took_ms": 5, "input_tokens": 3, "output_tokens": 2,
+            });
+            let right = format!("model      small in 5 ms, 3 + 2 tokens {told}");
+            assert_eq!(line(called), right);
+        }
+        let recovered = json!({ "step": "model_recovered", "model": "big", "since": 1 });
+        assert_eq!(line(recovered), "recovered  big answers again");
+    }
 
     #[test]
     fn each_step_is_told_once_and_a_failure_with_what_to_do() {

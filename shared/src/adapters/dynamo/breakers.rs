@@ -37,7 +37,7 @@ fn decode(item: &Item) -> Result<Breaker, StoreError> {
         class: class.ok_or_else(|| fields.wrong("class", "a class of failures"))?,
         since: fields.time("since")?,
         open_until: fields.time("open_until")?,
-        mark: fields.parsed("mark", |mark| RunId::parse(mark))?,
+        mark: fields.parsed("mark", RunId::parse)?,
     })
 }
 

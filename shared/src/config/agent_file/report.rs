@@ -23,8 +23,10 @@ fn in_one_line(agent: &Agent) -> String {
         [one] => format!("number {one}"),
         several => format!("{} numbers", several.len()),
     };
+    let fallback = agent.model.fallback.as_ref();
+    let fallback = fallback.map_or(String::new(), |model| format!(" with {model} behind it"));
     format!(
-        "ok: agent {}, {}, {}, {numbers}, window {} s, ceiling {} s, model {}, compaction at {} messages to {}",
+        "ok: agent {}, {}, {}, {numbers}, window {} s, ceiling {} s, model {}{fallback}, compaction at {} messages to {}",
         agent.id,
         agent.language,
         agent.time_zone,

@@ -63,6 +63,7 @@ fn every_setting_of_a_file_reaches_the_agent() {
         model.main = "big"
         model.compaction = "small"
         model.light = "tiny"
+        model.fallback = "spare"
         [routing]
         threshold = 12
         light_chars_max = 0
@@ -102,6 +103,7 @@ fn every_setting_of_a_file_reaches_the_agent() {
     );
     assert_eq!(agent.routing.main_words, ["presupuesto", "poliza nueva"]);
     assert_eq!(agent.routing.light_words, ["duplicado"]);
+    assert_eq!(agent.model.fallback.as_deref(), Some("spare"));
     assert_eq!(agent.budget.history_tokens_max, 8000);
     assert_eq!(agent.budget.messages_max, 100);
     assert_eq!(agent.budget.facts_max, 0);
@@ -137,6 +139,7 @@ fn a_variable_replaces_a_setting_of_the_file() {
         ("RECADO_MODEL", "big "),
         ("RECADO_MODEL_COMPACTION", "small"),
         ("RECADO_MODEL_LIGHT", "tiny"),
+        ("RECADO_MODEL_FALLBACK", "spare"),
         ("RECADO_WINDOW_S", "1.5"),
         ("RECADO_CEILING_S", "6"),
         ("RECADO_LANGUAGE", "en"),
@@ -146,6 +149,7 @@ fn a_variable_replaces_a_setting_of_the_file() {
     assert_eq!(agent.model.main, "big");
     assert_eq!(agent.model.compaction.as_deref(), Some("small"));
     assert_eq!(agent.model.light.as_deref(), Some("tiny"));
+    assert_eq!(agent.model.fallback.as_deref(), Some("spare"));
     assert_eq!(agent.timing.window, Duration::from_millis(1500));
     assert_eq!(agent.timing.ceiling, Duration::from_secs(6));
     assert_eq!(agent.language, "en");
@@ -226,6 +230,11 @@ fn a_wrong_variable_is_told_by_its_own_name() {
             "RECADO_MODEL_COMPACTION",
             "a\tb",
             "RECADO_MODEL_COMPACTION: \"a\\tb\" is not the name of a model, which is one word; for instance RECADO_MODEL_COMPACTION=gpt-5.4-mini",
+        ),
+        (
+            "RECADO_MODEL_FALLBACK",
+            "a b",
+            "RECADO_MODEL_FALLBACK: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL_FALLBACK=gpt-5.4-mini",
         ),
         (
             "RECADO_LANGUAGE",
