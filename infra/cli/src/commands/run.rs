@@ -113,7 +113,9 @@ fn model_line(settings: &LocalSettings, agents: &Roster) -> String {
             "  model    demo (built in; set RECADO_MODEL_KEY for a real one)".to_owned()
         }
         ModelAccess::Api { base_url, .. } => {
-            let names: BTreeSet<&str> = agents.agents().map(|a| a.model.main.as_str()).collect();
+            let asked = agents.agents().map(|agent| &agent.model);
+            let asked = asked.flat_map(|model| [Some(&model.main), model.light.as_ref()]);
+            let names: BTreeSet<&str> = asked.flatten().map(String::as_str).collect();
             let names: Vec<&str> = names.into_iter().collect();
             format!("  model    {} at {base_url}", names.join(", "))
         }

@@ -23,8 +23,12 @@ fn in_one_line(agent: &Agent) -> String {
         [one] => format!("number {one}"),
         several => format!("{} numbers", several.len()),
     };
+    let light = match &agent.model.light {
+        Some(light) => format!(" (light turns: {light})"),
+        None => String::new(),
+    };
     format!(
-        "ok: agent {}, {}, {}, {numbers}, window {} s, ceiling {} s, model {}, compaction at {} messages to {}",
+        "ok: agent {}, {}, {}, {numbers}, window {} s, ceiling {} s, model {}{light}, compaction at {} messages to {}",
         agent.id,
         agent.language,
         agent.time_zone,
