@@ -133,7 +133,14 @@ mod tests {
         assert_eq!(of(Part::HeldOut) * 2, rows(EXAMPLES).count());
         let mut texts: Vec<_> = all
             .iter()
-            .map(|example| (&example.texts, example.before, example.answered))
+            .map(|example| {
+                (
+                    example.language,
+                    &example.texts,
+                    example.before,
+                    example.answered,
+                )
+            })
             .collect();
         texts.sort();
         let many = texts.len();
