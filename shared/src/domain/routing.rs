@@ -136,7 +136,7 @@ impl Routed {
 pub struct RoutingRules {
     /// Points from which a turn goes to the main model. Default 8; less sends more turns there.
     pub threshold: u32,
-    /// Up to so many characters a turn's length says nothing. Default 60.
+    /// Up to so many characters a turn's length says nothing. Default 48.
     pub light_chars_max: usize,
     /// Words or phrases, folded, that send a turn to the main model.
     pub main_words: Vec<String>,
@@ -148,7 +148,7 @@ impl RoutingRules {
     /// The threshold of an agent file that sets none.
     pub const THRESHOLD: u32 = 8;
     /// The characters of an agent file that sets none.
-    pub const LIGHT_CHARS_MAX: usize = 60;
+    pub const LIGHT_CHARS_MAX: usize = 48;
 }
 
 impl Default for RoutingRules {

@@ -5,7 +5,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use recado::adapters::log_journal::LogJournal;
 use recado::adapters::logging::{self, Form};
+use recado::domain::routing::RoutingRules;
 use recado::domain::{ConversationId, Hasher, MessageId, ReplyId, ReplyKind, Step};
+use recado::policy::routing::{Written, decide};
 use recado::ports::Journal as _;
 use recado_tests::local_run::{Here, NUMBER, envelope};
 use serde_json::{Value, json};
@@ -85,6 +87,21 @@ fn tell_the_journal() {
         Step::Claimed {
             reply,
             batch: vec![message.clone()],
+        },
+        Step::Routed {
+            model: "light".to_owned(),
+            routed: decide(
+                &Written {
+                    texts: vec![WORDS, "cancela e avisa o canário", QUOTED],
+                    before: vec![WORDS],
+                    answered: Some(QUOTED),
+                    language: "pt",
+                },
+                &RoutingRules {
+                    main_words: vec!["quimera".to_owned()],
+                    ..RoutingRules::default()
+                },
+            ),
         },
         Step::Committed {
             reply,

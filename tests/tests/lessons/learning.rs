@@ -22,7 +22,7 @@ async fn learnt(world: &FakeWorld, phone: &str) -> BTreeMap<String, f64> {
 #[tokio::test(start_paused = true)]
 async fn m8_a_token_factor_is_learnt_per_conversation_and_model_and_never_without_a_count() {
     let world = FakeWorld::start_with(agent(|agent| {
-        agent.model.main = "main".to_owned();
+        "main".clone_into(&mut agent.model.main);
         agent.model.light = Some("light".to_owned());
     }));
     let turn = async |phone, text, reported| {

@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn with_a_light_model(change: impl FnOnce(&mut Agent)) -> FakeWorld {
     FakeWorld::start_with(agent(|agent| {
-        agent.model.main = "main".to_owned();
+        "main".clone_into(&mut agent.model.main);
         agent.model.light = Some("light".to_owned());
         change(agent);
     }))
@@ -56,7 +56,7 @@ async fn a_light_turn_goes_to_the_light_model_and_every_turn_says_why() {
 
 #[tokio::test(start_paused = true)]
 async fn who_has_no_light_model_pays_nothing_for_it() {
-    let world = FakeWorld::start_with(agent(|agent| agent.model.main = "main".to_owned()));
+    let world = FakeWorld::start_with(agent(|agent| "main".clone_into(&mut agent.model.main)));
     world.say(ANA, "obg!").await;
     world.pass_s(60).await;
     assert_eq!(world.model.models(), ["main"]);

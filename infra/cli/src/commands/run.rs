@@ -115,8 +115,12 @@ fn model_line(settings: &LocalSettings, agents: &Roster) -> String {
         }
         ModelAccess::Providers(models) => {
             let mut places = BTreeMap::<Provider, BTreeSet<&str>>::new();
-            for agent in agents.agents() {
-                let (provider, name) = Provider::of(&agent.model.main, models.default);
+            let asked = agents.agents().map(|agent| &agent.model);
+            let asked = asked.flat_map(|model| {
+                [Some(&model.main), model.light.as_ref(), model.fallback.as_ref()]
+            });
+            for model in asked.flatten() {
+                let (provider, name) = Provider::of(model, models.default);
                 places.entry(provider).or_default().insert(name);
             }
             let places = places.into_iter().map(|(provider, names)| {

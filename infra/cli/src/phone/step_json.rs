@@ -177,9 +177,37 @@ const fn reply_kind(kind: ReplyKind) -> &'static str {
 mod tests {
     use std::time::Duration;
 
+    use recado::domain::routing::{Cue, Reason, Route, Routed};
     use recado::domain::{AgentId, Chosen, ContactId, ConversationId, Timestamp, Usage};
 
     use super::*;
+
+    #[test]
+    fn a_chosen_model_is_told_with_points_and_the_names_of_cues() {
+        let routed = Routed {
+            route: Route::Main,
+            score: 12,
+            threshold: 8,
+            reasons: vec![
+                Reason {
+                    cue: Cue::Clauses,
+                    points: 2,
+                },
+                Reason {
+                    cue: Cue::Acts,
+                    points: 10,
+                },
+            ],
+        };
+        let model = "big".to_owned();
+        assert_eq!(
+            step(&Step::Routed { model, routed }),
+            json!({
+                "step": "routed", "model": "big", "route": "main", "score": 12, "threshold": 8,
+                "why": "clauses 2, acts 10",
+            })
+        );
+    }
 
     #[test]
     fn a_told_step_is_one_flat_object() {

@@ -216,6 +216,19 @@ mod tests {
     }
 
     #[test]
+    fn a_chosen_model_is_told_with_its_reasons() {
+        let mut timeline = Timeline::of(&[], &[]);
+        let step = json!({
+            "seq": 1, "at": 0, "step": "routed", "model": "big", "route": "main", "score": 12, "threshold": 8,
+            "why": "acts 10, clauses 2",
+        });
+        assert_eq!(
+            timeline.news(&[step]),
+            ["  0.00 s  routed     main (12 of 8 points: acts 10, clauses 2)"]
+        );
+    }
+
+    #[test]
     fn each_step_is_told_once_and_a_failure_with_what_to_do() {
         let strings = |texts: [&str; 1]| texts.map(str::to_owned);
         let mut timeline = Timeline::of(&strings(["wamid.1"]), &strings(["oi"]));

@@ -23,10 +23,14 @@ fn in_one_line(agent: &Agent) -> String {
         [one] => format!("number {one}"),
         several => format!("{} numbers", several.len()),
     };
-    let fallback = agent.model.fallback.as_ref();
-    let fallback = fallback.map_or(String::new(), |model| format!(" with {model} behind it"));
+    let named = |what: &str, model: &Option<String>| match model {
+        Some(model) => format!(" ({what}: {model})"),
+        None => String::new(),
+    };
+    let light = named("light turns", &agent.model.light);
+    let fallback = named("fallback", &agent.model.fallback);
     format!(
-        "ok: agent {}, {}, {}, {numbers}, window {} s, ceiling {} s, model {}{fallback}, compaction at {} messages to {}",
+        "ok: agent {}, {}, {}, {numbers}, window {} s, ceiling {} s, model {}{light}{fallback}, compaction at {} messages to {}",
         agent.id,
         agent.language,
         agent.time_zone,

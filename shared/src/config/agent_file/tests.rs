@@ -28,7 +28,7 @@ fn an_id_and_a_persona_are_enough() {
     assert_eq!(agent.model.light, None);
     assert_eq!(
         (agent.routing.threshold, agent.routing.light_chars_max),
-        (8, 60)
+        (8, 48)
     );
     assert!(agent.routing.main_words.is_empty() && agent.routing.light_words.is_empty());
     assert_eq!(agent.compaction.trigger, 40);
@@ -267,6 +267,9 @@ fn the_report_of_a_right_file_is_one_line() {
         "ok: agent recepcao, pt-BR, America/Sao_Paulo, every number that no other agent has, window 5 s, \
          ceiling 20 s, model gpt-5.4-mini, compaction at 40 messages to 20"
     );
+    let with_light = format!("{LEAST}model.light = \"gpt-5.4-nano\"");
+    let (report, _) = check_report("agent.toml", &with_light);
+    assert!(report.contains(", model gpt-5.4-mini (light turns: gpt-5.4-nano), compaction"));
 }
 
 proptest! {

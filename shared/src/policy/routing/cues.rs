@@ -7,8 +7,8 @@ use super::words::{BREAK, is_laughter, is_number, is_sign, words};
 use crate::domain::routing::{Cue, Reason, RoutingRules};
 
 /// So many characters beyond the light ones weigh a point.
-const CHARS_PER_POINT: usize = 9;
-const LENGTH_POINTS_MAX: usize = 12;
+const CHARS_PER_POINT: usize = 5;
+const LENGTH_POINTS_MAX: usize = 10;
 /// What one act weighs: a tool is likely.
 const ONE_ACT: u32 = 1;
 /// What `or` in a question weighs where nothing else says that it is to be weighed.
@@ -86,10 +86,9 @@ impl Reading {
                 is_courtesy[span].fill(true);
             }
         }
-        let core = words.iter().zip(is_courtesy);
-        let core = core.filter_map(|(word, courtesy)| (!courtesy).then(|| word.clone()));
+        let core = words.iter().zip(is_courtesy).filter(|(_, polite)| !polite);
         Self {
-            core: core.collect(),
+            core: core.map(|(word, _)| word.clone()).collect(),
             words,
             lexicons,
             laughs,
@@ -199,6 +198,22 @@ impl Reading {
 
 /// Every cue of a turn, in the order of [`Cue`].
 pub fn all(reading: &Reading, written: &Written<'_>, rules: &RoutingRules) -> Vec<Reason> {
+    let mut found = said(reading);
+    let mut add = |cue: Cue, points: u32| {
+        if points > 0 {
+            found.push(Reason { cue, points });
+        }
+    };
+    add(Cue::Ambiguity, ambiguity(reading, written));
+    add(Cue::Before, before(reading, written));
+    let is_plain = found.iter().all(|reason| reason.points <= ONE_ACT);
+    found.extend(shape(reading, rules, is_plain));
+    found.sort_by_key(|reason| reason.cue);
+    found
+}
+
+/// The cues of the words.
+fn said(reading: &Reading) -> Vec<Reason> {
     let mut found = Vec::new();
     let mut add = |cue: Cue, points: u32| {
         if points > 0 {
@@ -206,14 +221,8 @@ pub fn all(reading: &Reading, written: &Written<'_>, rules: &RoutingRules) -> Ve
         }
     };
     let acts = reading.most(|lexicon| reading.acts(lexicon));
-    add(
-        Cue::Acts,
-        if acts == 1 {
-            ONE_ACT
-        } else {
-            points(acts.saturating_sub(1), [10, 2, 14])
-        },
-    );
+    let several = points(acts.saturating_sub(1), [10, 2, 14]);
+    add(Cue::Acts, if acts == 1 { ONE_ACT } else { several });
     let questions = reading.most(|lexicon| reading.questions(lexicon));
     add(
         Cue::Questions,
@@ -234,33 +243,30 @@ pub fn all(reading: &Reading, written: &Written<'_>, rules: &RoutingRules) -> Ve
         add(Cue::Comparison, EITHER_OR);
     }
     add(Cue::Complaint, complaint(reading));
+    found
+}
+
+/// The cues of the shape: how long it is, of how many clauses, and whether it tells what happened. Where the words show
+/// nothing (`is_plain`), thanks and praise may have any shape, and one thing may be told at length.
+fn shape(reading: &Reading, rules: &RoutingRules, is_plain: bool) -> Vec<Reason> {
+    let asks = reading.most(|lexicon| reading.acts(lexicon) + reading.questions(lexicon));
+    if is_plain && asks == 0 && reading.praises() {
+        return Vec::new();
+    }
     let told = reading.count(|lexicon| &lexicon.stories);
     let past = reading.most(|lexicon| reading.past(lexicon)) / 2;
-    add(Cue::Story, points(told + past, [3, 3, 10]));
-    add(
-        Cue::Clauses,
-        points(clauses(reading).saturating_sub(1), [2, 2, 8]),
-    );
-    add(Cue::Ambiguity, ambiguity(reading, written));
-    add(Cue::Before, before(reading, written));
-    let is_plain = found.iter().all(|reason| reason.points <= ONE_ACT);
-    let is_praise = is_plain && acts + questions == 0 && reading.praises();
+    let clauses = clauses(reading);
     let beyond = reading.core_chars().saturating_sub(rules.light_chars_max);
     let length = (beyond / CHARS_PER_POINT).min(LENGTH_POINTS_MAX);
-    let length = match (is_praise, is_plain) {
-        (true, _) => 0,
-        // One thing, told at length.
-        (false, true) if acts + questions <= 1 => length / 2,
-        (false, _) => length,
-    };
-    if length > 0 {
-        found.push(Reason {
-            cue: Cue::Length,
-            points: u32::try_from(length).unwrap_or(u32::MAX),
-        });
-    }
-    found.sort_by_key(|reason| reason.cue);
-    found
+    let is_one_thing = is_plain && asks <= 1 && clauses <= 2;
+    let length = if is_one_thing { length / 2 } else { length };
+    let reasons = [
+        (Cue::Length, u32::try_from(length).unwrap_or(u32::MAX)),
+        (Cue::Clauses, points(clauses.saturating_sub(1), [2, 2, 8])),
+        (Cue::Story, points(told + past, [3, 3, 10])),
+    ];
+    let real = reasons.into_iter().filter(|(_, points)| *points > 0);
+    real.map(|(cue, points)| Reason { cue, points }).collect()
 }
 
 /// One word that leaves no doubt is enough; else it takes two things that went wrong, or one that is told.

@@ -131,36 +131,39 @@ mod tests {
             pronoun: vec!["me"],
         };
         for (label, pattern, text, found) in [
-            ("whole words", "vale a pena", "nao vale a pena", vec![1..4]),
-            ("not in order", "vale a pena", "a pena vale", vec![]),
-            ("either", "oi|ola", "ola", vec![0..1]),
-            ("a start", "cobr*", "me cobraram", vec![1..2]),
-            ("a verb", "marc~", "marca", vec![0..1]),
-            ("a noun of the same stem", "marc~", "marcas", vec![]),
-            ("a verb with its pronoun", "marc~", "marcame", vec![0..1]),
-            ("a number", "ate #", "ate 80", vec![0..2]),
+            (
+                "whole words",
+                "vale a pena",
+                "nao vale a pena",
+                &[(1, 4)][..],
+            ),
+            ("not in order", "vale a pena", "a pena vale", &[][..]),
+            ("either", "oi|ola", "ola", &[(0, 1)][..]),
+            ("a start", "cobr*", "me cobraram", &[(1, 2)][..]),
+            ("a verb", "marc~", "marca", &[(0, 1)][..]),
+            ("a noun of the same stem", "marc~", "marcas", &[][..]),
+            ("a verb with its pronoun", "marc~", "marcame", &[(0, 1)][..]),
+            ("a number", "ate #", "ate 80", &[(0, 2)][..]),
             (
                 "a gap",
                 "cobr* .. vezes",
                 "cobraram isso duas vezes",
-                vec![0..4],
+                &[(0, 4)][..],
             ),
-            ("a gap too wide", "a .. e", "a b b b b e", vec![]),
-            ("no gap over a sign", "a .. c", "a, c", vec![]),
+            ("a gap too wide", "a .. e", "a b b b b e", &[][..]),
+            ("no gap over a sign", "a .. c", "a, c", &[][..]),
             (
                 "the end of a clause",
                 "ela $",
                 "pra ela, ela nao",
-                vec![1..2],
+                &[(1, 2)][..],
             ),
-            ("twice", "oi", "oi oi", vec![0..1, 1..2]),
+            ("twice", "oi", "oi oi", &[(0, 1), (1, 2)][..]),
         ] {
             let patterns = [Pattern::parse(pattern)];
-            assert_eq!(
-                spans(&patterns, &words(&[text]), &endings),
-                found,
-                "{label}"
-            );
+            let spans = spans(&patterns, &words(&[text]), &endings).into_iter();
+            let spans: Vec<_> = spans.map(|span| (span.start, span.end)).collect();
+            assert_eq!(spans, found, "{label}");
         }
     }
 }

@@ -5,7 +5,11 @@ use crate::policy::opt_out::plain;
 /// The end of a message or of a line, as a word.
 pub const BREAK: &str = "\n";
 
-/// The words of a burst: lower case and plain letters, `;` for whatever parts clauses, `?`, and [`BREAK`] after each line.
+/// Nobody needs more words than these to show that they want much: the rest is not looked at, or a batch of the longest
+/// messages would take seconds.
+pub const WORDS_MAX: usize = 1_000;
+
+/// The first [`WORDS_MAX`] words of a burst: lower case and plain letters, `;` for whatever parts clauses, `?`, and [`BREAK`] after each line.
 /// `whaaat` is `what`, `don't` is `dont`.
 pub fn words(texts: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
@@ -14,6 +18,10 @@ pub fn words(texts: &[&str]) -> Vec<String> {
         of_line(&plain(line), &mut found);
         if found.len() > before {
             found.push(BREAK.to_owned());
+        }
+        if found.len() > WORDS_MAX {
+            found.truncate(WORDS_MAX);
+            break;
         }
     }
     found
@@ -40,7 +48,7 @@ fn of_line(line: &str, into: &mut Vec<String>) {
             _ => {
                 close(&mut word, into);
                 match sign {
-                    '?' => into.push("?".to_owned()),
+                    '?' | '%' => into.push(sign.to_string()),
                     ',' | '.' | ';' | ':' | '!' | '(' | ')' => into.push(";".to_owned()),
                     _ => {}
                 }
@@ -95,4 +103,51 @@ pub fn is_sign(word: &str) -> bool {
 /// Whether a word is a number, with or without a unit: `3`, `347,80`, `16h`, `3x`.
 pub fn is_number(word: &str) -> bool {
     word.starts_with(|sign: char| sign.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_becomes_the_words_that_are_meant() {
+        for (label, text, right) in [
+            ("folded", "AMANHÃ às 9", "amanha as 9 |"),
+            ("drawn out", "siiiim muitooo", "sim muito |"),
+            ("doubled letters stay", "passo carro", "passo carro |"),
+            ("an apostrophe", "I don\u{2019}t, it's", "i dont ; its |"),
+            (
+                "numbers with signs",
+                "R$ 347,80 às 16:30.",
+                "r 347,80 as 16:30 ; |",
+            ),
+            ("a share", "10% off", "10 % off |"),
+            ("a list", "pão, leite", "pao ; leite |"),
+            ("Spanish marks", "¿qué? ¡sí!", "que ? si ; |"),
+            ("emoji", "👍🏽 ok ❤️", "ok |"),
+            ("lines", "oi\n\nmarca", "oi | marca |"),
+            ("nothing", " \u{200b} ", ""),
+        ] {
+            let found = words(&[text]).join(" ").replace(BREAK, "|");
+            assert_eq!(found, right, "{label}");
+        }
+    }
+
+    #[test]
+    fn laughter_is_no_word() {
+        for laughter in [
+            "kkk", "kkkkkkk", "rs", "rsrsrs", "jaja", "jajajaj", "haha", "hehehe", "lol",
+        ] {
+            assert!(is_laughter(laughter), "{laughter}");
+        }
+        for word in ["haja", "hi", "he", "rs1", "kg", "jeje1", "ok", "carro"] {
+            assert!(!is_laughter(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn an_endless_burst_is_looked_at_only_so_far() {
+        let long = "marca ".repeat(20_000);
+        assert_eq!(words(&[&long, &long]).len(), WORDS_MAX);
+    }
 }

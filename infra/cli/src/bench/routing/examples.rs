@@ -63,7 +63,7 @@ impl Example {
 /// All of them. Of `examples.tsv`, those of one language and route take turns to tune and to be held out.
 pub fn all() -> Vec<Example> {
     let mut seen: Vec<(&str, Route)> = Vec::new();
-    let mut halves = |mut example: Example| {
+    let mut in_turns = |mut example: Example| {
         let kind = (example.language, example.route);
         let earlier = seen.iter().filter(|other| **other == kind).count();
         seen.push(kind);
@@ -73,7 +73,7 @@ pub fn all() -> Vec<Example> {
         example
     };
     let read = |table, part| rows(table).filter_map(move |row| read(row, part));
-    let halved: Vec<Example> = read(EXAMPLES, Part::Tuned).map(&mut halves).collect();
+    let halved: Vec<Example> = read(EXAMPLES, Part::Tuned).map(&mut in_turns).collect();
     let rest = read(TUNING, Part::Tuned).chain(read(FRESH, Part::Fresh));
     halved.into_iter().chain(rest).collect()
 }
@@ -133,7 +133,14 @@ mod tests {
         assert_eq!(of(Part::HeldOut) * 2, rows(EXAMPLES).count());
         let mut texts: Vec<_> = all
             .iter()
-            .map(|example| (&example.texts, example.before, example.answered))
+            .map(|example| {
+                (
+                    example.language,
+                    &example.texts,
+                    example.before,
+                    example.answered,
+                )
+            })
             .collect();
         texts.sort();
         let many = texts.len();

@@ -170,6 +170,21 @@ fn each_mistake_is_told_with_its_line_and_a_right_value() {
             "4:9: opt_out.words: must hold at least one word, or nobody could make the agent stop; for instance words = [\"parar\", \"stop\"]",
         ),
         (
+            "routing word without a letter",
+            "[routing]\nmain_words = [\"orçamento\", \"!\"]",
+            "4:28: routing.main_words: holds a word without a letter; for instance \"orçamento\"",
+        ),
+        (
+            "routing word twice",
+            "[routing]\nlight_words = [\"Não\", \"nao\"]",
+            "4:23: routing.light_words: \"nao\" is listed twice (case and accents do not count)",
+        ),
+        (
+            "no threshold at all",
+            "[routing]\nthreshold = 0",
+            "4:13: routing.threshold: must be a whole number from 1 to 100, not 0; for instance threshold = 8",
+        ),
+        (
             "blank model",
             "[model]\nmain = \"  \"",
             "4:8: model.main: is blank; for instance main = \"gpt-5.4-mini\"",
