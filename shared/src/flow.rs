@@ -79,9 +79,10 @@ impl World {
         self.journal.note(conversation, step);
     }
 
-    /// A new run's id.
+    /// A new run's id: of after the dead, also where the clock has stepped back behind them.
     fn new_run(&self) -> RunId {
-        RunId::from_parts(self.now().ms(), self.chance.bits())
+        let made_at = self.now().max(self.dead_runs.end());
+        RunId::from_parts(made_at.ms(), self.chance.bits())
     }
 }
 

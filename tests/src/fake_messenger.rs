@@ -1,6 +1,7 @@
 //! A provider that keeps what it accepted and does what the test tells it to.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -43,6 +44,8 @@ pub struct Delivered {
 pub struct FakeMessenger {
     clock: Arc<dyn Clock>,
     next: Mutex<VecDeque<SendBehaviour>>,
+    usual: Mutex<SendBehaviour>,
+    tries: AtomicUsize,
     delivered: Mutex<Vec<(Outgoing, Timestamp)>>,
     can_be_asked: Mutex<bool>,
 }
@@ -53,6 +56,8 @@ impl FakeMessenger {
         Self {
             clock,
             next: Mutex::default(),
+            usual: Mutex::new(SendBehaviour::Accept),
+            tries: AtomicUsize::new(0),
             delivered: Mutex::default(),
             can_be_asked: Mutex::new(true),
         }
@@ -61,6 +66,16 @@ impl FakeMessenger {
     /// What the next send does; called again: the one after it.
     pub fn then(&self, behaviour: SendBehaviour) {
         self.next.lock().unwrap().push_back(behaviour);
+    }
+
+    /// What sends do that were not told otherwise.
+    pub fn usually(&self, behaviour: SendBehaviour) {
+        *self.usual.lock().unwrap() = behaviour;
+    }
+
+    /// Sends that were tried since this was asked last.
+    pub fn take_tries(&self) -> usize {
+        self.tries.swap(0, Ordering::Relaxed)
     }
 
     /// Whether a look-up gets an answer.
@@ -94,12 +109,9 @@ impl FakeMessenger {
 impl Messenger for FakeMessenger {
     async fn send(&self, outgoing: &Outgoing) -> Result<String, SendError> {
         self.clock.sleep(Duration::from_millis(100)).await;
-        let behaviour = self
-            .next
-            .lock()
-            .unwrap()
-            .pop_front()
-            .unwrap_or(SendBehaviour::Accept);
+        self.tries.fetch_add(1, Ordering::Relaxed);
+        let next = self.next.lock().unwrap().pop_front();
+        let behaviour = next.unwrap_or_else(|| self.usual.lock().unwrap().clone());
         let silent = || SendError::OutcomeUnknown("no answer".into());
         match behaviour {
             SendBehaviour::Refuse(code, verdict) => {

@@ -7,6 +7,7 @@
 //! witness at every request as the table applies it, and all of them once more at rest. The same seed gives the same
 //! trace.
 
+mod agents;
 mod breakers;
 mod clocks;
 mod core;
@@ -80,6 +81,9 @@ pub struct Outcome {
 
 /// After the last planned moment faults go on for this long.
 const STORMY_END: Duration = Duration::from_secs(40);
+
+/// A clock that steps costs nobody more than this, in milliseconds: a lease, a pause after a failure, and a run.
+const CLOCK_STEP_MS_MAX: u64 = 330_000;
 
 /// Without faults everything comes to rest within this time.
 const REST_WITHIN: Duration = Duration::from_mins(45);
@@ -207,12 +211,23 @@ fn begin(sim: &Arc<SimWorld>, tasks: &mut JoinSet<()>, said: &mut [Said], act: A
         Act::Kill(down_ms) => drop(tasks.spawn(world.kill(down_ms))),
         Act::Purge => operator::purge(sim),
         Act::Clock(error) => {
-            sim.core.count(Fault::ClockSteps);
+            sim.core.count(if sim.core.swarm.on(Fault::ClockWrong) {
+                Fault::ClockWrong
+            } else {
+                Fault::ClockSteps
+            });
             sim.core.set_clock_error(error);
             let by = error.unsigned_abs();
             sim.core.witness(|witness| witness.clock_error_ms += by);
-            sim.core.trouble(None, 2 * by + 5_000);
+            // However far it stepped: nobody waits until it is there again, but for what only the sweeper could find.
+            let most = if sim.core.swarm.loses() {
+                u64::MAX
+            } else {
+                CLOCK_STEP_MS_MAX
+            };
+            sim.core.trouble(None, (2 * by + 5_000).min(most));
         }
+        Act::Agent(version) => sim.change_agent(version),
         Act::Recycle(person) => recycle(sim, tasks, said, person),
     }
 }

@@ -27,6 +27,10 @@ const PANIC_HOLD_S: u32 = 60;
 /// A body of a newer version waits for the rollout this long at a time.
 const FUTURE_VERSION_HOLD_S: u32 = 30;
 
+/// No tick is out of sight for longer: one that has to wait on is looked at and held again. The clock may have stepped back
+/// since it was decided until when, and the queue would keep it for as long as the step was.
+const HOLD_MAX_S: u32 = 150;
+
 /// A tick that could not be held is held again after each of these.
 const HOLD_PAUSES: [Duration; 2] = [Duration::ZERO, Duration::from_millis(500)];
 
@@ -152,7 +156,8 @@ async fn tick(
         Ok(Ok(Outcome::Done)) => Fate::Goes,
         Ok(Ok(Outcome::HoldUntil(until, _))) => {
             let seconds = until.since(world.now()).as_secs();
-            hold(world, &receipt, u32::try_from(seconds).unwrap_or(u32::MAX)).await;
+            let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);
+            hold(world, &receipt, seconds.min(HOLD_MAX_S)).await;
             Fate::Stays
         }
         Ok(Err(error)) => {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use recado::adapters::clock::SystemClock;
+use recado::adapters::clock;
 use recado::adapters::demo::DemoModel;
 use recado::adapters::logging::{self, Form};
 use recado::adapters::models::{ApiKey, Endpoint, FixedKey, RoutedModel};
@@ -23,7 +23,7 @@ use recado::config::roster::{self, Roster};
 use recado::config::settings::{
     Environment, LocalSettings, ModelAccess, ModelSettings, SettingsError,
 };
-use recado::ports::{Clock as _, Model};
+use recado::ports::Model;
 
 use crate::aws::{self, Data};
 use crate::console::{print_error, print_line};
@@ -247,7 +247,7 @@ async fn serve_aws(arguments: AwsArguments) -> Result<ExitCode, Failure> {
         Duration::ZERO
     };
     let data = arguments.file.map_or(Data::Memory, Data::File);
-    let aws = aws::serve(arguments.port, &data, Arc::new(|| SystemClock.now().ms())).await?;
+    let aws = aws::serve(arguments.port, &data, Arc::new(clock::steady())).await?;
     print_line(&format!(
         "The local AWS is ready: {} (DynamoDB and SQS)",
         aws.url()

@@ -4,10 +4,12 @@
 //! server in memory, pollers where AWS has event source mappings, and a loop where it has a schedule.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::config::roster::Roster;
@@ -248,8 +250,12 @@ async fn sweep_for_ever(world: World, grace: Duration, stopped: watch::Receiver<
             () = &mut stop => return,
             () = world.clock.sleep(SWEEP_EVERY) => {}
         }
-        if let Err(error) = recado_sweeper::handle(&world, grace).await {
-            tracing::warn!(%error, "a sweep failed; the next one is in a minute");
+        // A panic must not be the end of all sweeps.
+        let sweeping = AssertUnwindSafe(recado_sweeper::handle(&world, grace));
+        match sweeping.catch_unwind().await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "a sweep failed; the next one is in a minute"),
+            Err(_panic) => tracing::error!("a sweep panicked; the next one is in a minute"),
         }
     }
 }

@@ -16,6 +16,8 @@ mod bursts;
 mod commands;
 #[path = "process/figures.rs"]
 mod figures;
+#[path = "process/flood.rs"]
+mod flood;
 #[path = "process/folder.rs"]
 mod folder;
 #[path = "process/harness.rs"]

@@ -28,6 +28,11 @@ impl DeadRuns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).before = now;
     }
 
+    /// The moment since which runs are this process's own.
+    pub(super) fn end(&self) -> Timestamp {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).before
+    }
+
     /// This process's own `run` has ended, and the table did not take its lease back.
     pub(super) fn bury(&self, run: RunId) {
         let stuck = &mut self.0.lock().unwrap_or_else(PoisonError::into_inner).stuck;

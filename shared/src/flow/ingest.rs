@@ -6,9 +6,10 @@
 mod contact;
 
 use std::error::Error;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 
 use super::World;
 use crate::domain::{
@@ -64,10 +65,15 @@ pub async fn ingest(world: &World, events: Vec<ProviderEvent>) -> Ingested {
 async fn ingest_in_order(world: &World, events: Vec<ProviderEvent>) -> Ingested {
     let mut ingested = Ingested::default();
     for event in events {
-        let outcome = match &event {
-            ProviderEvent::Message(inbound) => message(world, inbound).await,
-            ProviderEvent::Status(update) => status(world, update).await,
+        let taking = async {
+            match &event {
+                ProviderEvent::Message(inbound) => message(world, inbound).await,
+                ProviderEvent::Status(update) => status(world, update).await,
+            }
         };
+        // One that breaks the program never sinks those beside it.
+        let taken = AssertUnwindSafe(taking).catch_unwind().await;
+        let outcome = taken.unwrap_or(Err(Failure::Panic));
         let count = match outcome {
             Ok(Outcome::Stored) => &mut ingested.stored,
             Ok(Outcome::Duplicate) => &mut ingested.duplicates,
@@ -101,6 +107,8 @@ enum Failure {
     NoAlias,
     #[error("others changed the same contact again and again")]
     Contended,
+    #[error("a panic was caught")]
+    Panic,
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

@@ -1,7 +1,12 @@
 //! A run's right to the conversation: taken by compare-and-set, given back whatever happens.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 
+use futures_util::FutureExt;
+
+use super::forget::LONGEST_RUN;
 use super::insist::insist;
 use super::process::Visit;
 use super::{FlowError, World};
@@ -60,10 +65,6 @@ pub async fn claim(
         state.opt_out = None;
         state.sealed = debounce::still_sealed(&state, &peek.pending).cloned();
     }
-    let swapped = world
-        .store
-        .swap_state(&visit.conversation, before.version, &state)
-        .await;
     let reply = match &state.sealed {
         Some(sealed) => sealed.reply,
         None => next_reply(world, &state),
@@ -74,19 +75,34 @@ pub async fn claim(
         state,
         before,
     };
-    match swapped {
-        Ok(Swapped::Done) => {}
+    let (of, expected) = (&visit.conversation, claimed.before.version);
+    let swapping = world.store.swap_state(of, expected, &claimed.state);
+    match AssertUnwindSafe(swapping).catch_unwind().await {
+        Ok(Ok(Swapped::Done)) => {}
         // A retry of a request whose answer was lost finds its own work.
-        Ok(Swapped::Lost(Some(there))) if there.lease.is_some_and(|lease| lease.run == run) => {}
-        Ok(Swapped::Lost(_)) => return Ok(None),
-        Err(error) => {
-            // It may be written: a lease that no one works under would silence the person until it ends.
+        Ok(Ok(Swapped::Lost(Some(there)))) if there.lease.is_some_and(|lease| lease.run == run) => {
+        }
+        Ok(Ok(Swapped::Lost(_))) => return Ok(None),
+        // It may be written: a lease that no one works under would silence the person until it ends.
+        Ok(Err(error)) => {
             let _ = release(world, visit, &claimed, as_before(&claimed)).await;
             return Err(error.into());
         }
+        Err(panic) => given_up(world, visit, &claimed, panic).await,
     }
-    hold_tick(world, visit).await;
+    if let Err(panic) = AssertUnwindSafe(hold_tick(world, visit))
+        .catch_unwind()
+        .await
+    {
+        given_up(world, visit, &claimed, panic).await;
+    }
     Ok(Some(claimed))
+}
+
+/// A claim that panics gives its lease back before the panic goes on, and is counted there, not as a run.
+async fn given_up(world: &World, visit: &Visit, claimed: &Claimed, panic: Box<dyn Any + Send>) {
+    let _ = release(world, visit, claimed, as_before(claimed)).await;
+    resume_unwind(panic);
 }
 
 /// Keeps the tick away until this run is over. Where that fails the run goes on: the lease keeps others out.
@@ -95,6 +111,8 @@ async fn hold_tick(world: &World, visit: &Visit) {
         return;
     };
     let visible_in = visit.time_left(world.now()) + VISIBILITY_MARGIN;
+    // More than that is of before the clock stepped back.
+    let visible_in = visible_in.min(LONGEST_RUN);
     let seconds = u32::try_from(visible_in.as_secs()).unwrap_or(u32::MAX);
     if let Err(error) = world.ticks.hold(receipt, seconds).await {
         tracing::warn!(%error, "the tick of a run could not be held");
@@ -117,11 +135,12 @@ pub async fn release(
 ) -> Result<(), FlowError> {
     debug_assert_eq!(how.run, claimed.run);
     let release = || world.store.release(&visit.conversation, &how);
-    let released = insist(world, visit, release).await;
-    if released.is_err() {
+    let releasing = AssertUnwindSafe(insist(world, visit, release));
+    let released = releasing.catch_unwind().await;
+    if !matches!(released, Ok(Ok(_))) {
         world.dead_runs.bury(claimed.run);
     }
-    released?;
+    released.unwrap_or_else(|panic| resume_unwind(panic))?;
     Ok(())
 }
 

@@ -33,10 +33,12 @@ pub(super) async fn caught(
         (Poisoned::HoldUntil(then), _) => until = then,
         (Poisoned::Count(crashes), Some(state)) => {
             until = retry::next_run_at(crashes, None, world.chance.fraction(), now);
+            // Where nothing waits there is nobody whom it may count against later.
+            let first = debounce::first_attempt(state, &peek.pending);
             let counted = State {
                 version: state.version + 1,
                 crashes,
-                first_attempt_at: debounce::first_attempt(state, &peek.pending).or(Some(now)),
+                first_attempt_at: first.or((!peek.pending.is_empty()).then_some(now)),
                 hold_until: Some(until),
                 ..state.clone()
             };

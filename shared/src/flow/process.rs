@@ -199,10 +199,7 @@ async fn deliver_outbox(
     };
     let hold_until = match &delivery {
         Ok(Delivery::Later(until)) => Some(*until),
-        _ => claimed
-            .state
-            .hold_until
-            .filter(|until| *until > world.now()),
+        _ => debounce::held_until(&claimed.state, world.now()),
     };
     lease::release(
         world,

@@ -200,7 +200,7 @@ async fn batch_now(
     agent: &Agent,
     kind: ReplyKind,
 ) -> Result<Option<Batch>, FlowError> {
-    let mut peek = look::peek(world, &visit.conversation, PENDING_MAX).await?;
+    let mut peek = look::of_a_run(world, &visit.conversation, PENDING_MAX).await?;
     if let Some(state) = &mut peek.state {
         state.lease = None; // ours
         // This run has not failed yet: counted with those that did, it would be one too many to begin, and begin again.

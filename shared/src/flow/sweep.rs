@@ -10,10 +10,14 @@ use super::forget::{self, LONGEST_RUN};
 use super::{FlowError, World};
 use super::{look, poison};
 use crate::domain::{ConversationId, Timestamp};
+use crate::policy::debounce;
 use crate::ports::{Swapped, Unrest};
 
 /// One fresh tick per conversation in this time, at most: SQS swallows a repeated dedup id for as long.
 const RETICK_EVERY: Duration = Duration::from_mins(5);
+
+/// Beyond anything that a clock which was wrong has dated.
+const FAR: Duration = Duration::from_hours(24 * 365 * 10);
 
 /// How often a dead run's lease is tried to be freed at a start.
 const FREE_TRIES: u32 = 5;
@@ -50,13 +54,16 @@ pub struct Swept {
 /// that rightly wait: then as many more are looked at.
 pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
     let now = world.now();
-    let before = now.minus(broom.grace);
+    let old = now.minus(broom.grace);
+    let ahead = now.plus(RETICK_EVERY);
+    let before = if looks_ahead(now) { now.plus(FAR) } else { old };
     let mut swept = Swept::default();
     let mut seen = BTreeSet::new();
     let mut limit = broom.limit;
     loop {
         let unrest = world.store.unrest(before, limit).await?;
-        let waiting = unrest.iter().filter(|one| !one.erasure);
+        let is_due = |one: &&Unrest| !one.erasure && (one.since <= old || one.since > ahead);
+        let waiting = unrest.iter().filter(is_due);
         let fresh: Vec<ConversationId> = waiting
             .map(|one| one.conversation.clone())
             .filter(|conversation| seen.insert(conversation.clone()))
@@ -79,6 +86,13 @@ pub async fn sweep(world: &World, broom: Broom) -> Result<Swept, FlowError> {
     }
 }
 
+/// Whether this sweep is one of those, every five minutes, that also look at what is dated ahead of now: the clock was ahead
+/// when it came, and has stepped back.
+fn looks_ahead(now: Timestamp) -> bool {
+    let minute = now.seconds() / 60;
+    minute.is_multiple_of(RETICK_EVERY.as_secs() / 60)
+}
+
 /// Goes on with each erasure whose process died in the middle of it.
 async fn resume_erasures(world: &World, unrest: &[Unrest], now: Timestamp, swept: &mut Swept) {
     for waiting in unrest.iter().filter(|unrest| unrest.erasure) {
@@ -87,12 +101,10 @@ async fn resume_erasures(world: &World, unrest: &[Unrest], now: Timestamp, swept
             swept.waiting += 1;
             continue;
         }
-        match forget::resume(world, &waiting.conversation).await {
-            Ok(()) => swept.erasures += 1,
-            Err(error) => {
-                log_failure(world, &waiting.conversation, &error);
-                swept.failed += 1;
-            }
+        let of = &waiting.conversation;
+        match kept_apart(world, of, forget::resume(world, of)).await {
+            Some(()) => swept.erasures += 1,
+            None => swept.failed += 1,
         }
     }
 }
@@ -116,23 +128,20 @@ pub async fn recover(world: &World, limit: usize) -> Result<Recovered, FlowError
     let now = world.now();
     world.dead_runs.all_before(now);
     // Into the future, for the clock may have stepped back meanwhile.
-    let unrest = world.store.unrest(now.plus(RETICK_EVERY), limit).await?;
+    let unrest = world.store.unrest(now.plus(FAR), limit).await?;
     let mut recovered = Recovered::default();
     for conversation in conversations(&unrest, false) {
-        match wake(world, conversation, now).await {
-            Ok(was_leased) => {
-                recovered.leases += usize::from(was_leased);
-                recovered.ticks += 1;
-            }
-            Err(error) => log_failure(world, conversation, &error),
+        let waking = wake(world, conversation, now);
+        if let Some(was_leased) = kept_apart(world, conversation, waking).await {
+            recovered.leases += usize::from(was_leased);
+            recovered.ticks += 1;
         }
     }
     for conversation in conversations(&unrest, true) {
-        match forget::resume(world, conversation).await {
-            Ok(()) => recovered.erasures += 1,
-            // The sweeper comes back to it.
-            Err(error) => log_failure(world, conversation, &error),
-        }
+        // Where it fails the sweeper comes back to it.
+        let resuming = forget::resume(world, conversation);
+        let resumed = kept_apart(world, conversation, resuming).await;
+        recovered.erasures += usize::from(resumed.is_some());
     }
     Ok(recovered)
 }
@@ -151,11 +160,26 @@ async fn wake(
     Ok(was_leased)
 }
 
-/// One conversation that cannot be helped keeps nobody else from being served.
-fn log_failure(world: &World, conversation: &ConversationId, error: &FlowError) {
-    let hash = world.hasher.conversation(conversation);
-    let cause = std::error::Error::source(error).map(ToString::to_string);
-    tracing::warn!(conversation.hash = hash, %error, cause, "a conversation could not be swept");
+/// One conversation that cannot be helped, or that breaks the program, keeps nobody else from being served. `None` where
+/// it was not.
+async fn kept_apart<T>(
+    world: &World,
+    conversation: &ConversationId,
+    work: impl Future<Output = Result<T, FlowError>>,
+) -> Option<T> {
+    let hash = || world.hasher.conversation(conversation);
+    match AssertUnwindSafe(work).catch_unwind().await {
+        Ok(Ok(done)) => Some(done),
+        Ok(Err(error)) => {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            tracing::warn!(conversation.hash = hash(), %error, cause, "a conversation could not be swept");
+            None
+        }
+        Err(_panic) => {
+            tracing::error!(conversation.hash = hash(), "a panic was caught in a sweep");
+            None
+        }
+    }
 }
 
 /// Frees a conversation of its lease. Yields whether there was one.
@@ -194,7 +218,7 @@ async fn retick(world: &World, conversation: ConversationId, now: Timestamp) -> 
         let peek = look::peek(world, &conversation, 1).await?;
         let waits_until = peek.state.as_ref().map_or(Timestamp::default(), |state| {
             let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
-            leased.max(state.hold_until.unwrap_or_default())
+            leased.max(debounce::held_until(state, now).unwrap_or_default())
         });
         if waits_until > now {
             return Ok(Looked::Waits);
@@ -208,18 +232,8 @@ async fn retick(world: &World, conversation: ConversationId, now: Timestamp) -> 
         world.ticks.tick(&conversation, &dedup).await?;
         Ok(Looked::Ticked)
     };
-    match AssertUnwindSafe(ticked).catch_unwind().await {
-        Ok(Ok(looked)) => looked,
-        Ok(Err(error)) => {
-            log_failure(world, &conversation, &error);
-            Looked::Failed
-        }
-        Err(_panic) => {
-            let hash = world.hasher.conversation(&conversation);
-            tracing::error!(conversation.hash = hash, "a panic was caught in a sweep");
-            Looked::Failed
-        }
-    }
+    let looked = kept_apart(world, &conversation, ticked).await;
+    looked.unwrap_or(Looked::Failed)
 }
 
 fn dedup(world: &World, conversation: &ConversationId, now: Timestamp) -> String {

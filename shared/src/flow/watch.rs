@@ -43,7 +43,7 @@ pub async fn once(task: Task<'_>, wrote: bool) -> Option<Watched> {
         claimed,
         batch,
     } = task;
-    let peek = look::peek(world, &visit.conversation, PENDING_MAX)
+    let peek = look::of_a_run(world, &visit.conversation, PENDING_MAX)
         .await
         .ok()?;
     match supersede::decide(&peek, claimed.run, batch, wrote, agent, world.now()) {

@@ -54,7 +54,7 @@ pub fn decide(peek: &Peek, agent: &Agent, now: Timestamp) -> Decision {
         return Decision::HoldUntil(lease.until, HoldReason::Leased);
     }
     if !peek.outbox.is_empty() && !stops_the_outbox(state, peek, agent) {
-        return match state.hold_until.filter(|until| *until > now) {
+        return match held_until(state, now) {
             Some(until) => Decision::HoldUntil(until, HoldReason::SendLater),
             None => Decision::Deliver,
         };
@@ -105,11 +105,7 @@ fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> 
         }
     }
     let due = due(batch.events(), agent, now);
-    let backoff = state
-        .hold_until
-        .unwrap_or_default()
-        .min(now.plus(BACKOFF_MAX));
-    if backoff > now && backoff >= due {
+    if let Some(backoff) = held_until(state, now).filter(|until| *until >= due) {
         return Decision::HoldUntil(backoff, HoldReason::Backoff);
     }
     if due > now {
@@ -127,6 +123,15 @@ pub fn first_attempt(state: &State, pending: &[Event]) -> Option<Timestamp> {
 
 /// No hold for a failure lasts longer, for STOP and new messages wait behind it.
 pub const BACKOFF_MAX: Duration = Duration::from_mins(1);
+
+/// Until when nothing is tried, where that is still to come. What no failure asks for is of before the clock stepped back,
+/// and is not waited for; the clocks of two machines may differ a little.
+pub fn held_until(state: &State, now: Timestamp) -> Option<Timestamp> {
+    let believable = now.plus(BACKOFF_MAX + BACKOFF_MAX);
+    state
+        .hold_until
+        .filter(|until| *until > now && *until <= believable)
+}
 
 /// When `pending` is due: at the window's end after the newest, at the ceiling after the first, or at once where
 /// the batch is full. An arrival more than a window ahead of `now` is one of before the clock stepped back: it is not

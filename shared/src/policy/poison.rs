@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::debounce::{BACKOFF_MAX, CRASHES_MAX, first_attempt};
+use super::debounce::{BACKOFF_MAX, CRASHES_MAX, first_attempt, held_until};
 use crate::domain::batch::Closure;
 use crate::domain::{Batch, ClosedReason, State, Timestamp};
 use crate::ports::Peek;
@@ -32,7 +32,7 @@ pub fn decide(peek: &Peek, now: Timestamp) -> Poisoned {
         return Poisoned::HoldUntil(later);
     };
     let leased = state.lease.map(|lease| lease.until).unwrap_or_default();
-    let waits_until = leased.max(state.hold_until.unwrap_or_default().min(later));
+    let waits_until = leased.max(held_until(state, now).unwrap_or_default());
     if waits_until > now {
         return Poisoned::HoldUntil(waits_until);
     }

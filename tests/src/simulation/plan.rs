@@ -2,6 +2,7 @@
 //! operator does, and which faults may happen at all.
 
 mod aim;
+mod apart;
 mod faults;
 
 use rand::rngs::StdRng;
@@ -66,6 +67,8 @@ pub enum Act {
     Recycle(usize),
     /// Moves the clock's error to this many milliseconds.
     Clock(i64),
+    /// Puts another version of the agent's file in place.
+    Agent(usize),
     /// Kills the process; it starts again after this long.
     Kill(u64),
     /// Empties the queues.
@@ -133,11 +136,13 @@ impl Plan {
         };
         plan.tools(seed);
         plan.fallback(seed);
+        apart::draw(&mut plan, seed);
         aim.shape(&mut plan);
         for person in 0..people {
             plan.person(dice, person);
         }
         plan.fate(dice);
+        apart::plan(&mut plan, seed);
         let mut agenda: Vec<(u64, Act)> = Vec::new();
         for (index, said) in plan.said.iter().enumerate() {
             for after in &said.deliveries {

@@ -2,6 +2,7 @@
 //! later run of the same thought asks for the same.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -26,23 +27,40 @@ const LOOK: &str = "look";
 
 /// See the module.
 pub struct SimTools {
+    doing: Doing,
+    has_any: bool,
+    are_declared: AtomicBool,
+}
+
+/// What tools do, which may outlive the call.
+#[derive(Clone)]
+struct Doing {
     core: Arc<Core>,
-    are_there: bool,
     switches: Switches,
-    keys: Mutex<BTreeSet<String>>,
+    keys: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl SimTools {
     /// With all its tools, or with none.
-    pub fn new(core: Arc<Core>, are_there: bool, switches: Switches) -> Self {
+    pub fn new(core: Arc<Core>, has_any: bool, switches: Switches) -> Self {
         Self {
-            core,
-            are_there,
-            switches,
-            keys: Mutex::default(),
+            doing: Doing {
+                core,
+                switches,
+                keys: Arc::default(),
+            },
+            has_any,
+            are_declared: AtomicBool::new(true),
         }
     }
 
+    /// Whether the agent's file names them from now on.
+    pub fn declare(&self, are_declared: bool) {
+        self.are_declared.store(are_declared, Ordering::Relaxed);
+    }
+}
+
+impl Doing {
     /// It happens, unless it did under this key and the tool knows keys.
     fn happens(&self, of: &ConversationId, call: &ToolCall, key: &str) {
         let tool = call.tool.as_str();
@@ -65,7 +83,7 @@ impl SimTools {
 #[async_trait]
 impl Tools for SimTools {
     async fn declared(&self, _agent: &Agent) -> Vec<Tool> {
-        if !self.are_there {
+        if !self.has_any || !self.are_declared.load(Ordering::Relaxed) {
             return Vec::new();
         }
         let tool = |name: &str, effect, idempotent| Tool {
@@ -73,7 +91,7 @@ impl Tools for SimTools {
             description: "of a schedule".to_owned(),
             parameters: json!({"type": "object"}),
             effect,
-            idempotent: idempotent || !self.switches.holds("unknown_not_repeated"),
+            idempotent: idempotent || !self.doing.switches.holds("unknown_not_repeated"),
         };
         vec![
             tool(BOOK, Effect::Write, false),
@@ -89,7 +107,7 @@ impl Tools for SimTools {
         key: &str,
         timeout: Duration,
     ) -> ToolResult {
-        let core = &self.core;
+        let core = &self.doing.core;
         core.elsewhere(core.pick(20..200)).await;
         core.trace("tool", 0);
         if core.strikes(Fault::ToolRefuses, 6) {
@@ -102,7 +120,19 @@ impl Tools for SimTools {
             core.elsewhere(silence).await;
             return ToolResult::Unknown;
         }
-        self.happens(of, call, key);
+        if core.strikes(Fault::ToolLate, 4) {
+            let after = Duration::from_millis(silence + core.pick(0..200_000));
+            let (doing, of) = (self.doing.clone(), of.clone());
+            let (call, key) = (call.clone(), key.to_owned());
+            tokio::spawn(async move {
+                tokio::time::sleep(after).await;
+                doing.happens(&of, &call, &key);
+            });
+            core.trouble(None, 2 * silence + 20_000);
+            core.elsewhere(silence).await;
+            return ToolResult::Unknown;
+        }
+        self.doing.happens(of, call, key);
         if core.strikes(Fault::ToolTimedOut, 6) {
             // Others wait behind it, where there are fewer processors than people.
             core.trouble(None, 2 * silence + 20_000);

@@ -142,6 +142,14 @@ impl Witness {
         }
     }
 
+    /// The agent's file may be this one from now on: what either version allows is allowed.
+    pub fn also_of(&mut self, agent: &Agent) {
+        let (mine, other) = (&mut self.agent.timing, &agent.timing);
+        mine.window = mine.window.min(other.window);
+        mine.ceiling = mine.ceiling.min(other.ceiling);
+        mine.give_up_after = mine.give_up_after.min(other.give_up_after);
+    }
+
     fn find(&mut self, law: &'static str, of: &ConversationId, detail: impl Into<String>) {
         self.findings.push((law, of.clone(), detail.into()));
     }

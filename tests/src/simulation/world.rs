@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use recado::adapters::cached_breakers::CachedBreakers;
-use recado::config::roster::Roster;
 use recado::domain::{Agent, AgentId, ConversationId, Hasher, Step, Timestamp};
 use recado::flow::{World, sweep};
 use recado::ports::{Clock as _, Journal, Receipt, Ticks as _};
@@ -14,6 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 
 use super::Options;
+use super::agents::{CEILING_MAX_MS, SimAgents};
 use super::breakers::SimBreakers;
 use super::clocks::{SimClock, TrueClock};
 use super::core::Core;
@@ -69,6 +69,8 @@ pub struct SimWorld {
     /// When the process started for the last time.
     started_ms: AtomicU64,
     agent: AgentId,
+    agents: Arc<SimAgents>,
+    tools: Arc<SimTools>,
     switches: Switches,
     processors: usize,
     grace: Duration,
@@ -93,6 +95,12 @@ impl SimWorld {
         let (statuses, out) = unbounded_channel();
         let switches = options.switches.clone();
         let shared = Arc::new(agent.clone());
+        let agents = Arc::new(SimAgents::new(agent.clone()));
+        let tools = Arc::new(SimTools::new(
+            Arc::clone(core),
+            plan.turns_with_tools > 0,
+            switches.clone(),
+        ));
         let world = World {
             store: Arc::new(SimStore::new(
                 Arc::clone(core),
@@ -111,15 +119,11 @@ impl SimWorld {
                 plan,
             )),
             breakers: Arc::new(SimBreakers::new(Arc::clone(core))),
-            tools: Arc::new(SimTools::new(
-                Arc::clone(core),
-                plan.turns_with_tools > 0,
-                switches.clone(),
-            )),
+            tools: tools.clone(),
             messenger: Arc::new(SimMessenger::new(Arc::clone(core), statuses)),
             clock: Arc::new(SimClock(Arc::clone(core))),
             chance: Arc::new(SeededChance::new(seed)),
-            agents: Arc::new(Roster::new(vec![agent.clone()]).expect("one agent")),
+            agents: agents.clone(),
             journal: Arc::new(SimJournal(Arc::clone(core))),
             hasher,
             dead_runs: recado::flow::DeadRuns::default(),
@@ -132,6 +136,8 @@ impl SimWorld {
             down: AtomicBool::new(false),
             started_ms: AtomicU64::new(0),
             agent: agent.id.clone(),
+            agents,
+            tools,
             switches,
             processors: plan.processors,
             grace: recado_sweeper::grace(agent.timing.ceiling),
@@ -143,6 +149,15 @@ impl SimWorld {
     /// The only agent.
     pub fn agent_id(&self) -> AgentId {
         self.agent.clone()
+    }
+
+    /// Another version of the agent's file is in place from now on, for what begins from now on.
+    pub fn change_agent(&self, version: usize) {
+        self.core.count(Fault::AgentChanged);
+        let agent = self.agents.change(version);
+        self.tools.declare(version.is_multiple_of(2));
+        self.core.trouble(None, 2 * CEILING_MAX_MS);
+        self.core.witness(|witness| witness.also_of(&agent));
     }
 
     /// Starts processors, two compactors and the sweeper.

@@ -1,6 +1,7 @@
 //! Each function may do what its code does, and nothing else: the requests that a function can reach in the source,
-//! held against the statements of its role in the template.
+//! held against the statements of its role in the template. And what the template tells of what nobody could do.
 
+mod alarms;
 mod requests;
 mod source;
 mod template;

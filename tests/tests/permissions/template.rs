@@ -49,6 +49,46 @@ impl Template {
         })
     }
 
+    /// The queues that others give up their messages to, in order.
+    pub fn dead_letter_queues(&self) -> Vec<String> {
+        self.with(|resources| {
+            let all = resources.as_mapping().unwrap().values();
+            let policies = all.filter_map(|one| {
+                let properties = one.as_mapping_get("Properties")?;
+                properties.as_mapping_get("RedrivePolicy")
+            });
+            let queues = policies.map(|policy| resource(&policy["deadLetterTargetArn"]));
+            let mut queues: Vec<String> = queues.collect();
+            queues.sort();
+            queues
+        })
+    }
+
+    /// The alarms that go off while a message is in this queue, and that tell an address where there is one.
+    pub fn alarms_on(&self, queue: &str) -> Vec<String> {
+        self.with(|resources| {
+            let all = resources.as_mapping().unwrap().iter();
+            let alarms = all.filter(|(_, one)| {
+                one["Type"].as_str() == Some("AWS::CloudWatch::Alarm")
+                    && watches(&one["Properties"], queue)
+            });
+            let names = alarms.map(|(name, _)| name.as_str().unwrap().to_owned());
+            names.collect()
+        })
+    }
+
+    /// A parameter's value where nobody gives one.
+    pub fn default_of(&self, parameter: &str) -> String {
+        let documents = Yaml::load_from_str(&self.text).unwrap();
+        let value = &documents[0]["Parameters"][parameter]["Default"];
+        value.as_str().unwrap().to_owned()
+    }
+
+    /// Under which condition a resource is made.
+    pub fn condition_of(&self, name: &str) -> String {
+        self.with(|resources| resources[name]["Condition"].as_str().unwrap().to_owned())
+    }
+
     /// What the function's role allows. It has one role of its own, whose policies are written out.
     pub fn allowed(&self, function: &str) -> BTreeSet<Right> {
         self.with(|resources| {
@@ -76,6 +116,20 @@ impl Template {
             rights
         })
     }
+}
+
+/// Whether an alarm goes off with the first message in this queue.
+fn watches(alarm: &Yaml<'_>, queue: &str) -> bool {
+    let is = |field: &str, value: &str| alarm[field].as_str() == Some(value);
+    is("Namespace", "AWS/SQS")
+        && is("MetricName", "ApproximateNumberOfMessagesVisible")
+        && is("Statistic", "Maximum")
+        && is("ComparisonOperator", "GreaterThanThreshold")
+        && is("TreatMissingData", "notBreaching")
+        && alarm["Threshold"].as_integer() == Some(0)
+        && alarm["EvaluationPeriods"].as_integer() == Some(1)
+        && resource(&alarm["Dimensions"][0]["Value"]) == format!("{queue}.QueueName")
+        && resource(&bare(&alarm["AlarmActions"])[1][0]) == "Alerts"
 }
 
 /// The node without its tag.

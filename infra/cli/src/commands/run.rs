@@ -117,7 +117,11 @@ fn model_line(settings: &LocalSettings, agents: &Roster) -> String {
             let mut places = BTreeMap::<Provider, BTreeSet<&str>>::new();
             let asked = agents.agents().map(|agent| &agent.model);
             let asked = asked.flat_map(|model| {
-                [Some(&model.main), model.light.as_ref(), model.fallback.as_ref()]
+                [
+                    Some(&model.main),
+                    model.light.as_ref(),
+                    model.fallback.as_ref(),
+                ]
             });
             for model in asked.flatten() {
                 let (provider, name) = Provider::of(model, models.default);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use recado::adapters::built_in_tools::BuiltInTools;
 use recado::adapters::cached_breakers::CachedBreakers;
 use recado::adapters::chance::SystemChance;
-use recado::adapters::clock::SystemClock;
+use recado::adapters::clock::{self, SystemClock};
 use recado::adapters::dynamo::DynamoStore;
 use recado::adapters::hash_key;
 use recado::config::roster::Roster;
@@ -153,7 +153,7 @@ async fn start_aws(folder: Option<&Path>) -> Result<LocalAws, StartError> {
             Data::File(folder.join(TABLE_FILE))
         }
     };
-    let started = aws::serve(0, &data, Arc::new(|| SystemClock.now().ms())).await;
+    let started = aws::serve(0, &data, Arc::new(clock::steady())).await;
     if let Some(folder) = folder.filter(|folder| started.is_ok() && private::is_open(folder)) {
         tracing::warn!(
             "other users of this machine may enter the data folder {}; what is kept there is closed to them, and so \

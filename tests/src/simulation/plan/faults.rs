@@ -129,9 +129,23 @@ faults! {
     MainDown = "main model down for a while",
     /// What is asked of the breakers fails.
     BreakerFails = "breaker cannot be read or moved",
+    /// A tool does what it is asked, long after it was given up.
+    ToolLate = "tool acts after it timed out",
+    /// The agent's file changes: its times, and whether it has tools.
+    AgentChanged = "agent file changed",
+    /// The clock is wrong by hours for a while.
+    ClockWrong = "clock wrong by hours",
+    /// A client of the table panics, before or after the request.
+    PortPanics = "panic at a request",
 }
 
 impl Fault {
+    /// Whether it is drawn apart from the others, so that these stay what they would be without it.
+    fn is_apart(self) -> bool {
+        use Fault::{AgentChanged, ClockWrong, PortPanics, ToolLate};
+        matches!(self, AgentChanged | ClockWrong | PortPanics | ToolLate)
+    }
+
     /// Whether only a schedule with tools can have it.
     fn is_of_tools(self) -> bool {
         use Fault::{BadCall, ToolLost, ToolRefuses, ToolTimedOut};
@@ -160,6 +174,18 @@ impl Swarm {
 
     fn without(self, fault: Fault) -> Self {
         Self(self.0 & !(1 << fault as u64))
+    }
+
+    /// Whether anything may go wrong at all.
+    pub(super) fn is_fair(self) -> bool {
+        self == Self(0)
+    }
+
+    /// Whether a tick or a job may be gone for good, so that only the sweeper can find what it was about.
+    pub fn loses(self) -> bool {
+        use Fault::{ForgetCrash, ProcessKilled, QueuePurged, TickLost};
+        let losses = [TickLost, QueuePurged, ProcessKilled, ForgetCrash];
+        losses.into_iter().any(|loss| self.on(loss))
     }
 
     /// With faults of tools as well.
@@ -192,7 +218,8 @@ impl Swarm {
         }
         let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
         let mut swarm = Self(0);
-        let usual = |fault: &&Fault| !fault.is_of_tools() && !fault.is_of_fallback();
+        let usual =
+            |fault: &&Fault| !fault.is_of_tools() && !fault.is_of_fallback() && !fault.is_apart();
         for fault in Fault::ALL.iter().filter(usual) {
             if dice.random_bool(share) {
                 swarm = swarm.with(*fault);

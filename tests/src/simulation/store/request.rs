@@ -1,5 +1,6 @@
 //! One request to the table: the way there, the request itself with whatever the witness makes of it, and the way back.
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,6 +11,8 @@ use recado::ports::Written;
 use super::SimStore;
 use crate::fake_store::{self, Faults};
 use crate::simulation::core::Core;
+use crate::simulation::invocation::{Role, role};
+use crate::simulation::plan::Fault;
 use crate::simulation::requests::Fate;
 
 /// Lets time pass between the two reads of a resolve that is no snapshot.
@@ -54,6 +57,7 @@ impl SimStore {
             self.core.tell(of, || format!("{operation}: fails"));
             return Err(failed(operation));
         }
+        self.may_panic(operation, of);
         let given = apply.await;
         let outcome = given.as_ref().map_or(2, see);
         self.core.trace(operation, outcome);
@@ -61,6 +65,7 @@ impl SimStore {
             self.look_at_state(of);
             self.core.happened(of);
         }
+        self.may_panic(operation, of);
         self.core.after().await;
         if fate == Fate::FailAfter {
             self.core
@@ -68,6 +73,25 @@ impl SimStore {
             return Err(failed(operation));
         }
         given
+    }
+
+    /// A client that panics, in whoever has to live with it: the operator's command ends, and so may a look for unrest.
+    fn may_panic(&self, operation: &'static str, of: Option<&ConversationId>) {
+        let lives = matches!(
+            role(),
+            Some(Role::Processor | Role::Compactor | Role::Ingest)
+        );
+        let (Some(of), true) = (of, lives) else {
+            return;
+        };
+        if self.core.strikes(Fault::PortPanics, 60) {
+            let core = &self.core;
+            core.tell(Some(of), || format!("{operation}: panics"));
+            core.witness(|witness| witness.panicked(core.true_ms()));
+            core.breaks(None, 330_000);
+            // Without the panic hook: this one is on purpose.
+            resume_unwind(Box::new("told to"));
+        }
     }
 
     fn look_at_state(&self, of: &ConversationId) {

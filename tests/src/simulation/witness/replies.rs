@@ -4,6 +4,7 @@ use recado::domain::{ConversationId, Event, MessageId, ReplyId, ReplyKind, State
 use recado::ports::Commit;
 
 use super::{End, Read, SeenReply, Witness};
+use crate::fake_clock::FIRST_DAY;
 
 /// A look this long before the commit should have seen what was stored by then.
 const FULL_BATCH: usize = recado::domain::Batch::MAX;
@@ -99,7 +100,10 @@ impl Witness {
             };
             let stored_ms = seen.stored_ms;
             let before = std::mem::replace(&mut seen.end, End::Answered(reply));
-            oldest = oldest.min(stored_ms);
+            // A put that was on its way for long is no newer than what it says.
+            let arrived_ms = seen.event.arrived_at.since(FIRST_DAY).as_millis();
+            let arrived_ms = u64::try_from(arrived_ms).unwrap_or(u64::MAX);
+            oldest = oldest.min(stored_ms).min(arrived_ms);
             if before != End::Waits {
                 let detail = format!("{id} was {before:?} and is answered by {reply}");
                 self.find("a message is answered or closed, once", of, detail);
@@ -131,7 +135,10 @@ impl Witness {
             .iter()
             .filter_map(|id| Some(&events?.get(id)?.event))
             .collect();
+        // What came by a clock that was far ahead is not waited for.
+        let believable = read.clock.plus(timing.window);
         let arrivals = batch.iter().map(|event| event.arrived_at);
+        let arrivals = arrivals.filter(|arrived_at| *arrived_at <= believable);
         let (Some(first), Some(last)) = (arrivals.clone().min(), arrivals.max()) else {
             return;
         };
