@@ -132,7 +132,7 @@ fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
     }
 }
 
-/// An operator's own doing.
+/// A line for what concerns an operator and goes well.
 fn operated(hash: &str, agent: &str, step: &Step) -> bool {
     match step {
         Step::Paused { until } => tracing::info!(
@@ -140,6 +140,13 @@ fn operated(hash: &str, agent: &str, step: &Step) -> bool {
             agent.id = agent,
             until_ms = until_ms(*until),
             "an operator has taken a person over"
+        ),
+        Step::ModelRecovered { model, since } => tracing::info!(
+            conversation.hash = hash,
+            agent.id = agent,
+            model,
+            since_ms = since.ms(),
+            "a model that was left out is back"
         ),
         Step::Resumed => tracing::info!(
             conversation.hash = hash,
@@ -231,11 +238,6 @@ fn write(hash: &str, agent: &str, step: &Step) {
             output_tokens = usage.output,
             duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
         ),
-        Step::ModelRecovered { model, since } => line!(
-            "a model that was left out is back",
-            model = model.as_str(),
-            since_ms = since.ms()
-        ),
         Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
         Step::Committed {
             reply,
@@ -257,6 +259,7 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::Forgotten { items } => line!("person forgotten", items = items),
         Step::ModelFailed { .. }
         | Step::ModelIncident { .. }
+        | Step::ModelRecovered { .. }
         | Step::ToolCalled { .. }
         | Step::Routed { .. }
         | Step::SendRefused { .. }

@@ -76,7 +76,9 @@ pub struct ModelChoice {
 impl ModelChoice {
     /// Every model it may ask.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.main.as_str()).chain(self.compaction.as_deref())
+        let others = [&self.light, &self.fallback, &self.compaction];
+        let others = others.into_iter().filter_map(Option::as_deref);
+        std::iter::once(self.main.as_str()).chain(others)
     }
 }
 

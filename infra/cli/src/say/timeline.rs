@@ -88,13 +88,7 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             format!("held       until {until} ({})", word("reason"))
         }
         "claimed" => format!("claimed    {messages} message(s) as one turn"),
-        "routed" => format!(
-            "routed     {} ({} of {} points: {})",
-            word("route"),
-            count("score"),
-            count("threshold"),
-            word("why")
-        ),
+        "routed" => routed(step),
         "model_called" => called(step),
         "model_incident" => format!(
             "incident   {} is left out ({}): its fallback answers until it is back",
@@ -156,6 +150,18 @@ fn called(step: &Value) -> String {
         count("input_tokens"),
         count("output_tokens"),
         word("purpose"),
+    )
+}
+
+fn routed(step: &Value) -> String {
+    let count = |name: &str| step[name].as_u64().unwrap_or_default();
+    let word = |name: &str| step[name].as_str().unwrap_or_default();
+    format!(
+        "routed     {} ({} of {} points: {})",
+        word("route"),
+        count("score"),
+        count("threshold"),
+        word("why")
     )
 }
 
