@@ -13,6 +13,7 @@ pub mod reply;
 pub mod step;
 pub mod time;
 pub mod tool;
+pub mod tool_spec;
 
 pub use agent::Agent;
 pub use batch::Batch;
@@ -32,3 +33,4 @@ pub use reply::{Reply, ReplyKind, ReplyStatus};
 pub use step::{HoldReason, Purpose, Step};
 pub use time::Timestamp;
 pub use tool::{AnsweredCall, Arguments, AskedCall, Call, Effect, Tool, ToolCall, ToolResult};
+pub use tool_spec::{Target, ToolSpec};

@@ -1,6 +1,7 @@
 //! What the system decides: pure functions of their arguments. Time and chance are arguments too.
 
 pub mod compaction;
+pub mod confirm;
 pub mod context;
 pub mod debounce;
 pub mod identity;
@@ -8,6 +9,7 @@ pub mod opt_out;
 pub mod poison;
 pub mod prompt;
 pub mod retry;
+pub mod schema;
 pub mod sendable;
 pub mod supersede;
 pub mod tokens;

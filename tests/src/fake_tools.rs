@@ -63,6 +63,7 @@ pub fn declarations() -> Vec<Tool> {
         }),
         effect,
         idempotent,
+        confirm: false,
     };
     vec![
         tool(BOOK, "Marca um horário.", Effect::Write, false),

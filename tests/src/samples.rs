@@ -55,6 +55,7 @@ pub fn agent(language: &str, persona: &str) -> Agent {
             opted_out: "Certo, não escrevo mais.".to_owned(),
             refusal: "Sobre isso não posso ajudar.".to_owned(),
         },
+        tools: Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ mod overrides;
 mod place;
 mod report;
 mod texts;
+mod tools;
 
 pub use mistake::{Mistake, Position};
 pub use overrides::Overrides;
@@ -53,6 +54,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let compaction = read_compaction(&mut file);
     let opt_out_words = opt_out::read(&mut file);
     let texts = texts::read(&mut file, &language);
+    let tools = tools::read(&mut file);
     let mistakes = file.close();
     match (id, persona, texts) {
         (Some(id), Some(persona), Some(texts)) if mistakes.is_empty() => Ok(Agent {
@@ -67,6 +69,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
             compaction,
             opt_out_words,
             texts,
+            tools,
         }),
         _ => Err(mistakes),
     }

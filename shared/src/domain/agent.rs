@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::ids::{AgentId, BusinessNumber};
+use super::tool_spec::ToolSpec;
 
 /// One agent as configured.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,8 @@ pub struct Agent {
     pub opt_out_words: Vec<String>,
     /// Everything a person can read that no model wrote.
     pub texts: Texts,
+    /// What it may call outside; their names are unique.
+    pub tools: Vec<ToolSpec>,
 }
 
 impl Agent {
@@ -137,5 +140,6 @@ pub(crate) fn sample() -> Agent {
             opted_out: "Certo, não escrevo mais.".to_owned(),
             refusal: "Não posso ajudar com isso.".to_owned(),
         },
+        tools: Vec::new(),
     }
 }

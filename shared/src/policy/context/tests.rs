@@ -40,6 +40,7 @@ pub fn agent(budget: Budget) -> Agent {
             opted_out: "o".to_owned(),
             refusal: "r".to_owned(),
         },
+        tools: Vec::new(),
     }
 }
 
