@@ -15,3 +15,4 @@ mod retry_after;
 pub mod secrets;
 pub mod spawn;
 pub mod sqs;
+pub mod toolbox;
