@@ -24,13 +24,16 @@ use crate::adapters::meta::send::{GraphMessenger, GraphSettings};
 use crate::adapters::openai::{OpenAiModel, OpenAiSettings};
 use crate::adapters::secrets::{SecretsError, SecretsManagerText, SecretsProvider};
 use crate::adapters::sqs::SqsTicks;
+use crate::adapters::toolbox::Toolbox;
+use crate::adapters::toolbox::http::HttpTools;
+use crate::adapters::toolbox::lambda::LambdaTools;
 use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
 use crate::domain::{Hasher, Timestamp};
 use crate::flow::{DeadRuns, World};
-use crate::ports::{Clock, Messenger, Model};
-use keys::StoredKey;
+use crate::ports::{Clock, Messenger, Model, Tools};
+use keys::{StoredKey, StoredToolSecrets};
 
 /// The agent files that were in `infra/agents` when this was built: name and text.
 const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/agents.rs"));
@@ -55,13 +58,27 @@ pub fn deadline(ms: u64) -> Timestamp {
     }
 }
 
-/// What a function does, and thus which ports it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Takes in and ticks: no model, no way to send.
-    Takes,
+/// What a function does, and thus which ports it has. A function that only takes in does not even hold the code of the
+/// others: each main names its part, and what no main names is left out of its program.
+#[derive(Clone, Copy)]
+pub struct Part {
+    answering: Option<fn(&Opened, &Arc<Hasher>) -> Result<Answering, NotReady>>,
+}
+
+impl Part {
+    /// Takes in and ticks: no model, no tool, no way to send.
+    pub const TAKES: Self = Self { answering: None };
     /// Answers.
-    Answers,
+    pub const ANSWERS: Self = Self {
+        answering: Some(Opened::answering),
+    };
+}
+
+/// The ports by which an answer is made.
+struct Answering {
+    models: Arc<dyn Model>,
+    tools: Arc<dyn Tools>,
+    messenger: Arc<dyn Messenger>,
 }
 
 /// Why a function cannot work: a line for each thing to mend.
@@ -211,6 +228,9 @@ impl Opened {
         for warning in secrets.warnings() {
             tracing::warn!("{warning}");
         }
+        if self.part.answering.is_some() {
+            self.tell_missing_tool_secrets(&secrets);
+        }
         let key = self.require(&secrets, SecretKey::HashKey)?;
         let hasher = Arc::new(Hasher::new(key.as_bytes()));
         let settings = &self.settings;
@@ -222,9 +242,17 @@ impl Opened {
             &settings.compactions_queue_url,
             Arc::clone(&hasher),
         );
-        let (models, messenger) = match self.part {
-            Part::Takes => (Arc::new(NoModel) as Arc<dyn Model>, no_messenger()),
-            Part::Answers => (self.model()?, self.messenger()?),
+        let Answering {
+            models,
+            tools,
+            messenger,
+        } = match self.part.answering {
+            None => Answering {
+                models: Arc::new(NoModel),
+                tools: Arc::new(NoTools),
+                messenger: Arc::new(NoMessenger),
+            },
+            Some(answering) => answering(self, &hasher)?,
         };
         Ok(World {
             store: Arc::new(DynamoStore::new(
@@ -234,7 +262,7 @@ impl Opened {
             )),
             ticks: Arc::new(ticks),
             models,
-            tools: Arc::new(NoTools),
+            tools,
             messenger,
             clock: Arc::new(SystemClock),
             chance: Arc::new(SystemChance),
@@ -243,6 +271,45 @@ impl Opened {
             hasher,
             dead_runs: DeadRuns::default(),
         })
+    }
+
+    fn answering(&self, hasher: &Arc<Hasher>) -> Result<Answering, NotReady> {
+        Ok(Answering {
+            models: self.model()?,
+            tools: self.tools(hasher)?,
+            messenger: self.messenger()?,
+        })
+    }
+
+    fn tools(&self, hasher: &Arc<Hasher>) -> Result<Arc<dyn Tools>, NotReady> {
+        let secrets = Arc::new(StoredToolSecrets {
+            secrets: Arc::clone(&self.secrets),
+        });
+        let http = HttpTools::new(secrets).map_err(|error| {
+            NotReady::one(format!("the HTTP client for tools cannot be made: {error}"))
+        })?;
+        let lambda = LambdaTools::new(&self.sdk, Arc::clone(hasher));
+        let toolbox = Toolbox::new(self.agents.clone(), vec![Arc::new(http), Arc::new(lambda)]);
+        for line in self
+            .agents
+            .agents()
+            .flat_map(|agent| toolbox.clashes(agent))
+        {
+            tracing::error!("{line}");
+        }
+        Ok(Arc::new(toolbox))
+    }
+
+    /// Others can be answered without it, so what is missing for a tool stops nothing.
+    fn tell_missing_tool_secrets(&self, secrets: &Secrets) {
+        for (tool, name) in self.agents.tool_secrets() {
+            if secrets.tool(&name).is_none() {
+                let place = self.place();
+                tracing::error!(
+                    "{place}: tool {tool} needs the key {name} in the object tool_secrets, and it is missing"
+                );
+            }
+        }
     }
 
     fn model(&self) -> Result<Arc<dyn Model>, NotReady> {
@@ -295,10 +362,6 @@ impl Opened {
             Err(missing) => Err(NotReady::one(format!("{}: {missing}", self.place()))),
         }
     }
-}
-
-fn no_messenger() -> Arc<dyn Messenger> {
-    Arc::new(NoMessenger)
 }
 
 fn read_agents(settings: &AwsSettings) -> Result<Roster, Vec<String>> {

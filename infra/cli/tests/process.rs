@@ -34,3 +34,5 @@ mod meta;
 mod refusals;
 #[path = "process/stops.rs"]
 mod stops;
+#[path = "process/tools.rs"]
+mod tools;

@@ -14,6 +14,7 @@ pub use local::{Channel, LocalSettings, MetaSettings, ModelAccess};
 
 use super::agent_file::Overrides;
 use super::nearest::nearest;
+use super::secret::Secret;
 
 /// Every variable that some part of the program reads, beside those that override an agent file.
 const KNOWN: [&str; 20] = [
@@ -39,6 +40,10 @@ const KNOWN: [&str; 20] = [
     // Set for other programs, and good for us too.
     "OPENAI_API_KEY",
 ];
+
+/// How the variable of a tool's secret begins; its name in the agent file follows. The two that begin so and are known
+/// are no tool's.
+const TOOL_SECRET: &str = "RECADO_SECRET_";
 
 /// The environment's variables that may be ours. A blank one counts as absent.
 #[derive(Clone, Default)]
@@ -105,6 +110,17 @@ impl Environment {
             .collect()
     }
 
+    /// The secrets of tools by their names; an error is one line.
+    fn tool_secrets(&self) -> impl Iterator<Item = (String, Result<Secret, String>)> {
+        let ours = self.values.iter().filter(|(name, _)| is_tool_secret(name));
+        ours.map(|(variable, text)| {
+            let name = variable.trim_start_matches(TOOL_SECRET).to_owned();
+            let secret = Secret::parse(text)
+                .map_err(|problem| format!("{variable}: {problem}; wanted: the secret of a tool"));
+            (name, secret)
+        })
+    }
+
     fn overrides(&self) -> Overrides {
         Overrides::read(|name| self.get(name).map(str::to_owned))
     }
@@ -121,8 +137,16 @@ fn is_ours(name: &str) -> bool {
     name.starts_with("RECADO_")
 }
 
+fn is_tool_secret(name: &str) -> bool {
+    let rest = name.strip_prefix(TOOL_SECRET);
+    let is_sign = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    !KNOWN.contains(&name) && rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_sign))
+}
+
 fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name) || Overrides::variables().any(|variable| variable == name)
+    KNOWN.contains(&name)
+        || is_tool_secret(name)
+        || Overrides::variables().any(|variable| variable == name)
 }
 
 /// What is wrong with the settings: one line for each, with the setting's name and a right value.

@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use recado::adapters::absent::NoTools;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::dynamo::DynamoStore;
@@ -12,7 +11,7 @@ use recado::adapters::hash_key;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
 use recado::flow::{World, sweep};
-use recado::ports::{Chance as _, Clock as _, Journal, Messenger, Model};
+use recado::ports::{Chance as _, Clock as _, Journal, Messenger, Model, Tools};
 
 use super::channel::{MARK_FILE, PHONE_FILE};
 use super::error::StartError;
@@ -107,6 +106,7 @@ impl Base {
         &self,
         agents: Arc<Roster>,
         models: Arc<dyn Model>,
+        tools: Arc<dyn Tools>,
         messenger: Arc<dyn Messenger>,
         journal: Arc<dyn Journal>,
     ) -> World {
@@ -114,7 +114,7 @@ impl Base {
             store: self.store.clone(),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
-            tools: Arc::new(NoTools),
+            tools,
             messenger,
             clock: Arc::new(SystemClock),
             chance: Arc::new(SystemChance),
