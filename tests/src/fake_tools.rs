@@ -89,6 +89,14 @@ impl FakeTools {
         *self.declared.lock().unwrap() = declarations();
     }
 
+    /// All three are there from now on, and [`BOOK`] waits for the person's yes.
+    pub fn declare_waiting(&self) {
+        self.declare();
+        for tool in self.declared.lock().unwrap().iter_mut() {
+            tool.confirm = tool.name.as_str() == BOOK;
+        }
+    }
+
     /// What the next try does; called again: the one after it.
     pub fn then(&self, behaviour: ToolBehaviour) {
         self.next.lock().unwrap().push_back(behaviour);

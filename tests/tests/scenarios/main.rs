@@ -3,6 +3,7 @@
 use recado_tests::fake_clock::FIRST_DAY;
 use recado_tests::fake_world::FakeWorld;
 
+mod confirm;
 mod failures;
 mod memory;
 mod models;
