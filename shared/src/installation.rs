@@ -62,8 +62,10 @@ pub fn deadline(ms: u64) -> Timestamp {
 /// others: each main names its part, and what no main names is left out of its program.
 #[derive(Clone, Copy)]
 pub struct Part {
-    answering: Option<fn(&Opened, &Arc<Hasher>) -> Result<Answering, NotReady>>,
+    answering: Option<MakeAnswering>,
 }
+
+type MakeAnswering = fn(&Opened, &Arc<Hasher>) -> Result<Answering, NotReady>;
 
 impl Part {
     /// Takes in and ticks: no model, no tool, no way to send.

@@ -99,9 +99,9 @@ fn without_phrases(folded: &str) -> (bool, String) {
         is_there
     };
     let agreed = words::YES_PHRASES.iter().filter(|one| take(one)).count() > 0;
-    words::GREETINGS.iter().for_each(|one| {
-        take(one);
-    });
+    for greeting in words::GREETINGS {
+        take(greeting);
+    }
     (agreed, rest)
 }
 

@@ -39,6 +39,9 @@ pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
     check.found
 }
 
+/// Whether a value keeps to a bound.
+type Fits = fn(&Value, &Value) -> bool;
+
 struct Check<'a> {
     root: &'a Value,
     steps: &'a Cell<u32>,
@@ -97,7 +100,7 @@ impl Check<'_> {
     }
 
     fn number(&mut self, schema: &Map<String, Value>, value: &Value, path: &str) {
-        let bounds: [(&str, &str, fn(&Value, &Value) -> bool); 4] = [
+        let bounds: [(&str, &str, Fits); 4] = [
             ("minimum", "at least", |value, bound| !less(value, bound)),
             ("maximum", "at most", |value, bound| !less(bound, value)),
             ("exclusiveMinimum", "more than", |value, bound| {
@@ -148,15 +151,17 @@ impl Check<'_> {
         let others = schema.get("additionalProperties");
         for (name, value) in fields {
             let path = below(path, name);
-            match (known.and_then(|known| known.get(name)), others) {
-                (Some(schema), _) => self.value(schema, value, &path, depth + 1),
+            let own = known.and_then(|known| known.get(name));
+            match (own, others) {
                 (None, Some(Value::Bool(false))) => {
                     let known = known.into_iter().flat_map(Map::keys);
                     let known: Vec<&str> = known.map(String::as_str).collect();
                     let known = known.join(", ");
                     self.note(&path, &format!("is unknown; known here: {known}"));
                 }
-                (None, Some(schema)) => self.value(schema, value, &path, depth + 1),
+                (Some(schema), _) | (None, Some(schema)) => {
+                    self.value(schema, value, &path, depth + 1);
+                }
                 (None, None) => {}
             }
         }

@@ -102,17 +102,17 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let segments = address.segments();
-    match segments {
-        // ::, ::1 and old ways to write an IPv4 address, mapped ones among them: public only as what they stand for.
-        [0, 0, 0, 0, 0, 0xffff, high, low] => is_public_v4(embedded(high, low)),
-        [0, ..] => false,
-        // By way of a translator, to whatever IPv4 address is in it.
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => is_public_v4(embedded(high, low)),
-        [0x2002, high, low, ..] => is_public_v4(embedded(high, low)),
+    // An IPv4 address in it: mapped, or by way of a translator.
+    if let [0, 0, 0, 0, 0, 0xffff, high, low]
+    | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+    | [0x2002, high, low, ..] = address.segments()
+    {
+        return is_public_v4(embedded(high, low));
+    }
+    match address.segments() {
         // Documentation, Teredo, benchmarks and the like.
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, ..] => false,
-        // Of the rest only this part is given out at all: no fc00::/7, fe80::/10, fec0::/10, ff00::/8.
+        // Of the rest only this part is given out at all: no ::1, fc00::/7, fe80::/10, fec0::/10, ff00::/8.
         [first, ..] => (0x2000..=0x3fff).contains(&first),
     }
 }

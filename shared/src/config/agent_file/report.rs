@@ -54,6 +54,11 @@ fn of_tool(spec: &ToolSpec) -> String {
         Target::Lambda(function) => format!("lambda {function}"),
     };
     let secrets: Vec<&str> = spec.secrets().collect();
+    let mut parts = vec![
+        effect.to_owned(),
+        target,
+        format!("{} s", spec.timeout.as_secs()),
+    ];
     let more = [
         spec.tool.idempotent.then(|| "idempotent".to_owned()),
         spec.tool
@@ -61,14 +66,6 @@ fn of_tool(spec: &ToolSpec) -> String {
             .then(|| "after the person's yes".to_owned()),
         (!secrets.is_empty()).then(|| format!("secrets {}", secrets.join(", "))),
     ];
-    let more: String = more
-        .into_iter()
-        .flatten()
-        .map(|part| format!(", {part}"))
-        .collect();
-    let seconds = spec.timeout.as_secs();
-    format!(
-        "    tool {}: {effect}, {target}, {seconds} s{more}",
-        spec.tool.name
-    )
+    parts.extend(more.into_iter().flatten());
+    format!("    tool {}: {}", spec.tool.name, parts.join(", "))
 }
