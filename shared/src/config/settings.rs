@@ -114,7 +114,10 @@ impl Environment {
     fn tool_secrets(&self) -> impl Iterator<Item = (String, Result<Secret, String>)> {
         let ours = self.values.iter().filter(|(name, _)| is_tool_secret(name));
         ours.map(|(variable, text)| {
-            let name = variable.trim_start_matches(TOOL_SECRET).to_owned();
+            let name = variable
+                .strip_prefix(TOOL_SECRET)
+                .unwrap_or(variable)
+                .to_owned();
             let secret = Secret::parse(text)
                 .map_err(|problem| format!("{variable}: {problem}; wanted: the secret of a tool"));
             (name, secret)
@@ -175,6 +178,7 @@ mod tests {
             ("RECADO_MODEL_KEI", "sk-canary"),
             ("RECADO_BANANA_SPLIT", "1"),
             ("RECADO_PORT", "1"),
+            ("RECADO_SECRET_CLINIC", "canary"),
             ("RECADO_EMPTY", " "),
             ("PATH", "/bin"),
         ]);

@@ -127,7 +127,7 @@ fn case(whole: bool) -> impl Strategy<Value = Case> {
         })
 }
 
-/// What every provider refuses for good: a result whose call is not there, or a call without its result. Each pair in the
+/// M1, what every provider refuses for good: a result whose call is not there, or a call without its result. Each pair in the
 /// final request is one call of this memory with its own result, once, under an id of its own.
 fn every_result_stands_beside_its_call(case: &Case) -> Result<(), TestCaseError> {
     let said: Vec<&str> = case.said.iter().map(String::as_str).collect();
