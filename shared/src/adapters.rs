@@ -1,7 +1,6 @@
 //! The outside: AWS, providers and models, behind the ports.
 
 pub mod absent;
-pub mod built_in_tools;
 pub mod cached_breakers;
 pub mod chance;
 pub mod clock;
@@ -17,3 +16,4 @@ mod retry_after;
 pub mod secrets;
 pub mod spawn;
 pub mod sqs;
+pub mod toolbox;

@@ -17,6 +17,7 @@ pub mod routing;
 pub mod step;
 pub mod time;
 pub mod tool;
+pub mod tool_spec;
 
 pub use agenda::{Day, Entry, EntryKind, EntryStatus, Priority};
 pub use agent::Agent;
@@ -39,3 +40,4 @@ pub use reply::{Reply, ReplyKind, ReplyStatus};
 pub use step::{HoldReason, Purpose, Step};
 pub use time::Timestamp;
 pub use tool::{AnsweredCall, Arguments, AskedCall, Call, Effect, Tool, ToolCall, ToolResult};
+pub use tool_spec::{Target, ToolSpec};

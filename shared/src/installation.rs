@@ -14,7 +14,6 @@ use aws_config::{BehaviorVersion, SdkConfig};
 use tokio::sync::OnceCell;
 
 use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
-use crate::adapters::built_in_tools::BuiltInTools;
 use crate::adapters::cached_breakers::CachedBreakers;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
@@ -26,13 +25,17 @@ use crate::adapters::meta::send::{GraphMessenger, GraphSettings};
 use crate::adapters::models::{ApiKey, Endpoint, RoutedModel};
 use crate::adapters::secrets::{SecretsError, SecretsManagerText, SecretsProvider};
 use crate::adapters::sqs::SqsTicks;
+use crate::adapters::toolbox::built_in::BuiltInTools;
+use crate::adapters::toolbox::http::HttpTools;
+use crate::adapters::toolbox::lambda::LambdaTools;
+use crate::adapters::toolbox::{Source, Toolbox};
 use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
 use crate::domain::{Hasher, Provider, Timestamp};
 use crate::flow::{DeadRuns, World};
-use crate::ports::{Clock, Messenger, Model, Tools};
-use keys::{OptionalKey, StoredKey, first, keys_of};
+use crate::ports::{Agenda, Clock, Messenger, Model, Tools};
+use keys::{OptionalKey, StoredKey, StoredToolSecrets, first, keys_of};
 
 /// The agent files that were in `infra/agents` when this was built: name and text.
 const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/agents.rs"));
@@ -57,13 +60,29 @@ pub fn deadline(ms: u64) -> Timestamp {
     }
 }
 
-/// What a function does, and thus which ports it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Takes in and ticks: no model, no way to send.
-    Takes,
+/// What a function does, and thus which ports it has. A function that only takes in does not even hold the code of the
+/// others: each main names its part, and what no main names is left out of its program.
+#[derive(Clone, Copy)]
+pub struct Part {
+    answering: Option<MakeAnswering>,
+}
+
+type MakeAnswering = fn(&Opened, &Arc<Hasher>, Arc<dyn Agenda>) -> Result<Answering, NotReady>;
+
+impl Part {
+    /// Takes in and ticks: no model, no tool, no way to send.
+    pub const TAKES: Self = Self { answering: None };
     /// Answers.
-    Answers,
+    pub const ANSWERS: Self = Self {
+        answering: Some(Opened::answering),
+    };
+}
+
+/// The ports by which an answer is made.
+struct Answering {
+    models: Arc<dyn Model>,
+    tools: Arc<dyn Tools>,
+    messenger: Arc<dyn Messenger>,
 }
 
 /// Why a function cannot work: a line for each thing to mend.
@@ -181,7 +200,7 @@ impl Opened {
             .map_err(|lines| NotReady { lines })?;
         let lacking = settings.models.lacking(&agents);
         // Whoever only takes in goes on: the messages wait in the table until this is mended.
-        if part == Part::Answers && !settings.is_demo && !lacking.is_empty() {
+        if part.answering.is_some() && !settings.is_demo && !lacking.is_empty() {
             return Err(NotReady { lines: lacking });
         }
         let secrets = match &settings.secrets {
@@ -218,6 +237,9 @@ impl Opened {
         for warning in secrets.warnings() {
             tracing::warn!("{warning}");
         }
+        if self.part.answering.is_some() {
+            self.tell_missing_tool_secrets(&secrets);
+        }
         let key = self.require(&secrets, SecretKey::HashKey)?;
         let hasher = Arc::new(Hasher::new(key.as_bytes()));
         let settings = &self.settings;
@@ -229,20 +251,20 @@ impl Opened {
             &settings.compactions_queue_url,
             Arc::clone(&hasher),
         );
-        let (models, messenger) = match self.part {
-            Part::Takes => (Arc::new(NoModel) as Arc<dyn Model>, no_messenger()),
-            Part::Answers => (self.model()?, self.messenger()?),
-        };
         let store = DynamoStore::new(dynamo, &settings.table, Arc::clone(&hasher));
         let store = Arc::new(store);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let tools: Arc<dyn Tools> = match self.part {
-            Part::Takes => Arc::new(NoTools),
-            Part::Answers => Arc::new(BuiltInTools::new(
-                store.clone(),
-                self.agents.clone(),
-                Arc::clone(&clock),
-            )),
+        let Answering {
+            models,
+            tools,
+            messenger,
+        } = match self.part.answering {
+            None => Answering {
+                models: Arc::new(NoModel),
+                tools: Arc::new(NoTools),
+                messenger: Arc::new(NoMessenger),
+            },
+            Some(answering) => answering(self, &hasher, store.clone())?,
         };
         Ok(World {
             breakers: Arc::new(CachedBreakers::new(store.clone(), Arc::clone(&clock))),
@@ -258,6 +280,56 @@ impl Opened {
             hasher,
             dead_runs: DeadRuns::default(),
         })
+    }
+
+    fn answering(
+        &self,
+        hasher: &Arc<Hasher>,
+        agenda: Arc<dyn Agenda>,
+    ) -> Result<Answering, NotReady> {
+        Ok(Answering {
+            models: self.model()?,
+            tools: self.tools(hasher, agenda)?,
+            messenger: self.messenger()?,
+        })
+    }
+
+    fn tools(
+        &self,
+        hasher: &Arc<Hasher>,
+        agenda: Arc<dyn Agenda>,
+    ) -> Result<Arc<dyn Tools>, NotReady> {
+        let secrets = Arc::new(StoredToolSecrets {
+            secrets: Arc::clone(&self.secrets),
+        });
+        let http = HttpTools::new(secrets).map_err(|error| {
+            NotReady::one(format!("the HTTP client for tools cannot be made: {error}"))
+        })?;
+        let lambda = LambdaTools::new(&self.sdk, Arc::clone(hasher));
+        let built_in = BuiltInTools::new(agenda, Arc::new(SystemClock));
+        let sources: Vec<Arc<dyn Source>> =
+            vec![Arc::new(built_in), Arc::new(http), Arc::new(lambda)];
+        let toolbox = Toolbox::new(self.agents.clone(), sources);
+        for line in self
+            .agents
+            .agents()
+            .flat_map(|agent| toolbox.clashes(agent))
+        {
+            tracing::error!("{line}");
+        }
+        Ok(Arc::new(toolbox))
+    }
+
+    /// Others can be answered without it, so what is missing for a tool stops nothing.
+    fn tell_missing_tool_secrets(&self, secrets: &Secrets) {
+        for (tool, name) in self.agents.tool_secrets() {
+            if secrets.tool(&name).is_none() {
+                let place = self.place();
+                tracing::error!(
+                    "{place}: tool {tool} needs the key {name} in the object tool_secrets, and it is missing"
+                );
+            }
+        }
     }
 
     fn model(&self) -> Result<Arc<dyn Model>, NotReady> {
@@ -333,10 +405,6 @@ impl Opened {
             Err(missing) => Err(NotReady::one(format!("{}: {missing}", self.place()))),
         }
     }
-}
-
-fn no_messenger() -> Arc<dyn Messenger> {
-    Arc::new(NoMessenger)
 }
 
 fn read_agents(settings: &AwsSettings) -> Result<Roster, Vec<String>> {

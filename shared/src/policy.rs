@@ -3,6 +3,7 @@
 pub mod agenda;
 pub mod breaker;
 pub mod compaction;
+pub mod confirm;
 pub mod context;
 pub mod debounce;
 pub mod fallback;
@@ -13,6 +14,7 @@ pub mod poison;
 pub mod prompt;
 pub mod retry;
 pub mod routing;
+pub mod schema;
 pub mod sendable;
 pub mod supersede;
 pub mod tokens;

@@ -65,6 +65,7 @@ pub fn declarations() -> Vec<Tool> {
         }),
         effect,
         idempotent,
+        confirm: false,
     };
     vec![
         tool(BOOK, "Marca um horário.", Effect::Write, false),
@@ -98,6 +99,14 @@ impl FakeTools {
     /// All three are there from now on.
     pub fn declare(&self) {
         *self.declared.lock().unwrap() = declarations();
+    }
+
+    /// All three are there from now on, and [`BOOK`] waits for the person's yes.
+    pub fn declare_waiting(&self) {
+        self.declare();
+        for tool in self.declared.lock().unwrap().iter_mut() {
+            tool.confirm = tool.name.as_str() == BOOK;
+        }
     }
 
     /// What the next try does; called again: the one after it.

@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use recado::adapters::built_in_tools::BuiltInTools;
 use recado::adapters::cached_breakers::CachedBreakers;
+use recado::adapters::toolbox::Toolbox;
+use recado::adapters::toolbox::built_in::BuiltInTools;
 use recado::config::roster::Roster;
 use recado::domain::{
     Address, Agent, AgentId, Alias, BusinessNumber, ContactId, Content, ConversationId, Hasher,
@@ -126,8 +127,9 @@ impl FakeWorld {
         ));
         let model = Arc::new(ScriptedModel::new(Arc::clone(&clock)));
         let agents = Arc::new(Roster::new(vec![agent]).unwrap());
-        let built_in = BuiltInTools::new(store.clone(), agents.clone(), Arc::clone(&clock));
-        let tools = FakeTools::new(Arc::clone(&clock)).before(Arc::new(built_in));
+        let built_in = BuiltInTools::new(store.clone(), Arc::clone(&clock));
+        let toolbox = Toolbox::new(agents.clone(), vec![Arc::new(built_in)]);
+        let tools = FakeTools::new(Arc::clone(&clock)).before(Arc::new(toolbox));
         let tools = Arc::new(tools);
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
         let trace = Arc::new(Trace {

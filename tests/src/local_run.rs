@@ -6,7 +6,7 @@ use recado::adapters::meta::signature;
 use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
 use recado::ports::Model;
-use recado_cli::local::{Channel, LocalRun, Options, Secrets, loopback};
+use recado_cli::local::{Channel, LocalRun, Options, Secrets, ToolAccess, loopback};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 
@@ -44,6 +44,7 @@ impl Here {
             folder: None,
             agents: Arc::new(agents),
             model,
+            tools: ToolAccess::default(),
             channel: Channel::Phone(Secrets {
                 app_secret: APP_SECRET.to_owned(),
                 access_token: "access token for tests".to_owned(),

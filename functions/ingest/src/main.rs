@@ -6,7 +6,7 @@ use recado_ingest::gateway::{self, GatewayRequest};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let installation = &Installation::open(Part::Takes).await;
+    let installation = &Installation::open(Part::TAKES).await;
     run(service_fn(
         async move |event: LambdaEvent<GatewayRequest>| {
             let deadline = installation::deadline(event.context.deadline);

@@ -6,7 +6,7 @@ use recado_processor::{SqsEvent, invocation};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let installation = &Installation::open(Part::Answers).await;
+    let installation = &Installation::open(Part::ANSWERS).await;
     run(service_fn(async move |event: LambdaEvent<SqsEvent>| {
         let deadline = installation::deadline(event.context.deadline);
         Ok::<_, Error>(invocation::handle(installation, event.payload, deadline).await)

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    let installation = &Installation::open(Part::Takes).await;
+    let installation = &Installation::open(Part::TAKES).await;
     run(service_fn(async move |_: LambdaEvent<IgnoredAny>| {
         let swept = invocation::handle(installation).await;
         swept.map_err(Error::from)

@@ -13,11 +13,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_config::BehaviorVersion;
 use clap::{Args, Parser, Subcommand};
 use recado::adapters::clock;
 use recado::adapters::demo::DemoModel;
 use recado::adapters::logging::{self, Form};
 use recado::adapters::models::{ApiKey, Endpoint, FixedKey, RoutedModel};
+use recado::adapters::toolbox::secrets::FixedToolSecrets;
 use recado::config::agent_file;
 use recado::config::roster::{self, Roster};
 use recado::config::settings::{
@@ -27,7 +29,7 @@ use recado::ports::Model;
 
 use crate::aws::{self, Data};
 use crate::console::{print_error, print_line};
-use crate::local::{self, Options};
+use crate::local::{self, Options, ToolAccess};
 use crate::watch::Watch;
 use bench::BenchCommand;
 use forget::ForgetArguments;
@@ -175,7 +177,7 @@ fn settings(quiet: bool, given: &Given) -> Result<LocalSettings, Failure> {
 }
 
 /// What a process is made of.
-fn make(
+async fn make(
     settings: &LocalSettings,
     listen: SocketAddr,
     folder: Option<PathBuf>,
@@ -192,11 +194,13 @@ fn make(
             Arc::new(routed(models)?)
         }
     };
+    let tools = tool_access(settings, &agents).await?;
     Ok(Options {
         listen,
         folder,
         agents,
         model,
+        tools,
         channel,
     })
 }
@@ -214,6 +218,44 @@ fn routed(models: &ModelSettings) -> Result<RoutedModel, Failure> {
         }
     });
     Ok(RoutedModel::new(models.default, endpoints.collect())?)
+}
+
+/// What the tools of these agents need; an error names each secret that is missing.
+async fn tool_access(
+    settings: &LocalSettings,
+    agents: &Roster,
+) -> Result<ToolAccess, SettingsError> {
+    let needed = agents.tool_secrets();
+    let given = &settings.tool_secrets;
+    let missing = needed.iter().filter(|(_, name)| !given.contains_key(name));
+    let lines: Vec<String> = missing
+        .map(|(tool, name)| {
+            format!("RECADO_SECRET_{name}: is not set, and the tool {tool} sends it; for instance RECADO_SECRET_{name}=…")
+        })
+        .collect();
+    if !lines.is_empty() {
+        return Err(SettingsError { lines });
+    }
+    for name in given.keys() {
+        if !needed.iter().any(|(_, needed)| needed == name) {
+            print_error(&format!(
+                "recado: RECADO_SECRET_{name}: no tool of any agent sends this secret"
+            ));
+        }
+    }
+    let secrets = given
+        .iter()
+        .map(|(name, secret)| (name.clone(), secret.reveal().to_owned()));
+    // Looking for credentials takes a while where there are none.
+    let lambda = if agents.has_lambda_tools() {
+        Some(aws_config::defaults(BehaviorVersion::latest()).load().await)
+    } else {
+        None
+    };
+    Ok(ToolAccess {
+        secrets: FixedToolSecrets::new(secrets),
+        lambda,
+    })
 }
 
 fn agents(settings: &LocalSettings) -> Result<Arc<Roster>, SettingsError> {

@@ -37,6 +37,7 @@ pub mod people;
 pub mod queues;
 pub mod server;
 pub mod table;
+pub mod tools;
 
 use base::Base;
 pub use channel::{Channel, ChannelName, Meta};
@@ -45,6 +46,7 @@ use front::Front;
 use operator::Operator;
 use queues::LocalQueues;
 pub use server::Secrets;
+pub use tools::ToolAccess;
 
 /// Steps of each conversation's story that are kept.
 const STEPS_KEPT: usize = 2_000;
@@ -65,6 +67,8 @@ pub struct Options {
     pub agents: Arc<Roster>,
     /// The model.
     pub model: Arc<dyn Model>,
+    /// What the agents' tools need.
+    pub tools: ToolAccess,
     /// Where messages come from and answers go.
     pub channel: Channel,
 }
@@ -118,6 +122,12 @@ impl LocalRun {
         let world = base.world(
             Arc::clone(&options.agents),
             options.model,
+            tools::open(
+                options.tools,
+                &options.agents,
+                &base.hasher,
+                base.built_in_tools(),
+            )?,
             front.messenger(&public_url)?,
             front.journal(&story, &base.hasher),
         );

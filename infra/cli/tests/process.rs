@@ -36,3 +36,5 @@ mod meta;
 mod refusals;
 #[path = "process/stops.rs"]
 mod stops;
+#[path = "process/tools.rs"]
+mod tools;

@@ -1,9 +1,10 @@
 //! A stand-in for a language model, so that everything else can be seen at work without an account anywhere.
 //!
 //! It is deterministic and honest: every answer says that a demonstration wrote it. It does not think; it shows what a
-//! model would have been given (the whole batch, the person's name, what is remembered), and writes compactions that
-//! pass the same checks as a real model's.
+//! model would have been given (the whole batch, the person's name, what is remembered), calls a tool whose name the
+//! person writes, and writes compactions that pass the same checks as a real model's.
 
+mod calls;
 mod chat;
 mod fold;
 mod patterns;
@@ -63,7 +64,9 @@ impl Model for DemoModel {
 
 /// The answer to a prompt; the same prompt has the same answer.
 pub fn answer(prompt: &Prompt) -> ModelReply {
+    let asked = calls::asked(prompt);
     let whole = match prompt.output {
+        Output::Text if asked.is_some() => String::new(),
         Output::Text => chat::answer(prompt),
         Output::Json { .. } => fold::answer(prompt),
     };
@@ -80,7 +83,7 @@ pub fn answer(prompt: &Prompt) -> ModelReply {
     };
     ModelReply {
         text,
-        calls: Vec::new(),
+        calls: asked.into_iter().collect(),
         carried: Carried::none(),
         finish,
         usage,

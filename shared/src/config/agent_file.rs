@@ -11,6 +11,7 @@ mod place;
 mod report;
 mod routing;
 mod texts;
+mod tools;
 
 pub use mistake::{Mistake, Position};
 pub use overrides::Overrides;
@@ -57,6 +58,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let built_in = built_in::read(&mut file);
     let opt_out_words = opt_out::read(&mut file);
     let texts = texts::read(&mut file, &language);
+    let tools = tools::read(&mut file);
     let mistakes = file.close();
     match (id, persona, texts) {
         (Some(id), Some(persona), Some(texts)) if mistakes.is_empty() => Ok(Agent {
@@ -74,6 +76,7 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
             hand_off_pause: built_in.hand_off_pause,
             opt_out_words,
             texts,
+            tools,
         }),
         _ => Err(mistakes),
     }

@@ -9,7 +9,7 @@ use std::{fs, io};
 use async_trait::async_trait;
 
 use super::agent_file::{self, Mistake, Overrides};
-use crate::domain::{Agent, AgentId, BusinessNumber};
+use crate::domain::{Agent, AgentId, BusinessNumber, Target, ToolName};
 use crate::ports::Agents;
 
 /// Agents of which no two can be meant at once.
@@ -121,6 +121,23 @@ impl Roster {
     /// Every agent, in the order of their ids.
     pub fn agents(&self) -> impl Iterator<Item = &Arc<Agent>> {
         self.by_id.values()
+    }
+
+    /// The tools that send a secret, each with its secret's name.
+    pub fn tool_secrets(&self) -> Vec<(ToolName, String)> {
+        let specs = self.agents().flat_map(|agent| &agent.tools);
+        let named = specs.flat_map(|spec| {
+            let name = spec.tool.name.clone();
+            spec.secrets()
+                .map(move |secret| (name.clone(), secret.to_owned()))
+        });
+        named.collect()
+    }
+
+    /// Whether some agent has a tool that is a Lambda function.
+    pub fn has_lambda_tools(&self) -> bool {
+        let mut specs = self.agents().flat_map(|agent| &agent.tools);
+        specs.any(|spec| matches!(spec.target, Target::Lambda(_)))
     }
 
     /// The smallest window in use: the longest delay that the queue of ticks may have.

@@ -11,7 +11,8 @@
 //!   "meta_app_secret": "the app's secret, which signs the webhooks",
 //!   "meta_app_secret_previous": "the one before, while it is being rotated",
 //!   "meta_verify_token": "a word of your choice, also typed into the webhook's settings",
-//!   "meta_access_token": "the system user's token, which may send"
+//!   "meta_access_token": "the system user's token, which may send",
+//!   "tool_secrets": { "CLINIC": "what the header of a tool holds as secret:CLINIC" }
 //! }
 //! ```
 //!
@@ -24,6 +25,9 @@ use serde_json::Value;
 use super::nearest::nearest;
 use super::secret::Secret;
 use crate::domain::Provider;
+
+/// The key that holds the tools' secrets, by their names in the agent files.
+const TOOL_SECRETS: &str = "tool_secrets";
 
 /// A key of the installation's secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,6 +143,7 @@ pub struct MissingSecret(pub SecretKey);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Secrets {
     values: BTreeMap<SecretKey, Secret>,
+    tools: BTreeMap<String, Secret>,
     warnings: Vec<String>,
 }
 
@@ -147,6 +152,7 @@ impl Secrets {
     pub fn of(values: impl IntoIterator<Item = (SecretKey, Secret)>) -> Self {
         Self {
             values: values.into_iter().collect(),
+            tools: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }
@@ -168,6 +174,10 @@ impl Secrets {
         let mut secrets = Self::default();
         let mut problems = Vec::new();
         for (name, value) in &object {
+            if name == TOOL_SECRETS {
+                secrets.read_tools(value, &mut problems);
+                continue;
+            }
             let Some(key) = SecretKey::ALL.into_iter().find(|key| key.name() == name) else {
                 secrets.warnings.push(unknown(name));
                 continue;
@@ -193,6 +203,33 @@ impl Secrets {
         } else {
             Err(problems.join("; "))
         }
+    }
+
+    fn read_tools(&mut self, value: &Value, problems: &mut Vec<String>) {
+        let Value::Object(object) = value else {
+            problems.push(format!(
+                "the key \"{TOOL_SECRETS}\" must be an object, such as {{\"CLINIC\": \"…\"}}"
+            ));
+            return;
+        };
+        for (name, value) in object {
+            let parsed = match value {
+                Value::String(text) if text.trim().is_empty() => continue,
+                Value::String(text) => Secret::parse(text),
+                _ => Err("must be text in quotes"),
+            };
+            match parsed {
+                Ok(secret) => {
+                    self.tools.insert(name.clone(), secret);
+                }
+                Err(problem) => problems.push(format!("a key in \"{TOOL_SECRETS}\" {problem}")),
+            }
+        }
+    }
+
+    /// The secret that tools call by this name, where there is one.
+    pub fn tool(&self, name: &str) -> Option<&Secret> {
+        self.tools.get(name)
     }
 
     /// The secret under this key, where there is one.
@@ -283,6 +320,22 @@ mod tests {
             assert!(problem.contains(expected), "{label}: {problem}");
             assert!(!problem.contains("canary"), "{label}: {problem}");
             assert!(!problem.contains('\n'), "{label}: {problem}");
+        }
+    }
+
+    #[test]
+    fn the_secrets_of_tools_have_an_object_of_their_own() {
+        let json = r#"{"tool_secrets": {"CLINIC": " abc \n", "EMPTY": ""}}"#;
+        let secrets = Secrets::parse(json).unwrap();
+        assert_eq!(secrets.tool("CLINIC").map(Secret::reveal), Some("abc"));
+        assert_eq!(secrets.tool("EMPTY"), None);
+        assert!(secrets.warnings().is_empty());
+        for wrong in [
+            r#"{"tool_secrets": "canary"}"#,
+            r#"{"tool_secrets": {"A": 7}}"#,
+        ] {
+            let problem = Secrets::parse(wrong).unwrap_err();
+            assert!(problem.contains("tool_secrets") && !problem.contains("canary"));
         }
     }
 

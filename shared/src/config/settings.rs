@@ -16,6 +16,7 @@ pub use models::{ModelSettings, ProviderSettings};
 
 use super::agent_file::Overrides;
 use super::nearest::nearest;
+use super::secret::Secret;
 
 /// Every variable that some part of the program reads, beside those that override an agent file.
 const KNOWN: [&str; 31] = [
@@ -52,6 +53,10 @@ const KNOWN: [&str; 31] = [
     "OPENAI_API_KEY",
     "OPENROUTER_API_KEY",
 ];
+
+/// How the variable of a tool's secret begins; its name in the agent file follows. The two that begin so and are known
+/// are no tool's.
+const TOOL_SECRET: &str = "RECADO_SECRET_";
 
 /// The environment's variables that may be ours. A blank one counts as absent.
 #[derive(Clone, Default)]
@@ -118,6 +123,20 @@ impl Environment {
             .collect()
     }
 
+    /// The secrets of tools by their names; an error is one line.
+    fn tool_secrets(&self) -> impl Iterator<Item = (String, Result<Secret, String>)> {
+        let ours = self.values.iter().filter(|(name, _)| is_tool_secret(name));
+        ours.map(|(variable, text)| {
+            let name = variable
+                .strip_prefix(TOOL_SECRET)
+                .unwrap_or(variable)
+                .to_owned();
+            let secret = Secret::parse(text)
+                .map_err(|problem| format!("{variable}: {problem}; wanted: the secret of a tool"));
+            (name, secret)
+        })
+    }
+
     fn overrides(&self) -> Overrides {
         Overrides::read(|name| self.get(name).map(str::to_owned))
     }
@@ -134,8 +153,16 @@ fn is_ours(name: &str) -> bool {
     name.starts_with("RECADO_")
 }
 
+fn is_tool_secret(name: &str) -> bool {
+    let rest = name.strip_prefix(TOOL_SECRET);
+    let is_sign = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_';
+    !KNOWN.contains(&name) && rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(is_sign))
+}
+
 fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name) || Overrides::variables().any(|variable| variable == name)
+    KNOWN.contains(&name)
+        || is_tool_secret(name)
+        || Overrides::variables().any(|variable| variable == name)
 }
 
 /// What is wrong with the settings: one line for each, with the setting's name and a right value.
@@ -164,6 +191,7 @@ mod tests {
             ("RECADO_MODEL_KEI", "sk-canary"),
             ("RECADO_BANANA_SPLIT", "1"),
             ("RECADO_PORT", "1"),
+            ("RECADO_SECRET_CLINIC", "canary"),
             ("RECADO_EMPTY", " "),
             ("PATH", "/bin"),
         ]);

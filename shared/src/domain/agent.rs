@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::ids::{AgentId, BusinessNumber};
 use super::routing::RoutingRules;
+use super::tool_spec::ToolSpec;
 
 /// One agent as configured.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,8 @@ pub struct Agent {
     pub opt_out_words: Vec<String>,
     /// Everything a person can read that no model wrote.
     pub texts: Texts,
+    /// What it may call outside; their names are unique.
+    pub tools: Vec<ToolSpec>,
 }
 
 impl Agent {
@@ -162,5 +165,6 @@ pub(crate) fn sample() -> Agent {
             opted_out: "Certo, não escrevo mais.".to_owned(),
             refusal: "Não posso ajudar com isso.".to_owned(),
         },
+        tools: Vec::new(),
     }
 }

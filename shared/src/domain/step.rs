@@ -119,7 +119,7 @@ pub enum Step {
         tool: ToolName,
         /// What it does.
         effect: Effect,
-        /// What came of it: `ok`, `error` or `unknown`.
+        /// What came of it: `ok`, `error`, `unknown`, or `preview` where it waits for the person's yes.
         outcome: &'static str,
         /// How long it took.
         took: Duration,

@@ -30,6 +30,9 @@ pub struct Tool {
     pub effect: Effect,
     /// Whether two calls with one idempotency key make one effect.
     pub idempotent: bool,
+    /// Whether a call is made only once the person has seen it and said yes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub confirm: bool,
 }
 
 /// The arguments of a call: one JSON object as text, keys sorted, so that equal arguments are equal texts.
@@ -58,6 +61,11 @@ impl Arguments {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The fields, in the order of their names.
+    pub fn fields(&self) -> Map<String, Value> {
+        serde_json::from_str(&self.0).unwrap_or_default()
     }
 }
 

@@ -12,10 +12,11 @@ use futures_util::future::{Either, select};
 use super::think::{Task, Watched};
 use super::{FlowError, watch};
 use crate::domain::{
-    AnsweredCall, Call, Carried, Effect, ModelReply, Round, Sealed, Step, Tool, ToolCall,
+    AnsweredCall, Call, Carried, Effect, Exchange, ModelReply, Round, Sealed, Step, Tool, ToolCall,
     ToolResult,
 };
 use crate::error::{ModelError, ModelErrorClass};
+use crate::policy::confirm;
 use crate::policy::tools::{self, Checked, ROUNDS_MAX};
 use crate::ports::{NewCalls, Written};
 
@@ -94,9 +95,11 @@ pub async fn take_up(task: Task<'_>) -> Result<Result<Acts, Watched>, FlowError>
     }))
 }
 
-/// Makes the calls of one answer of the model, in its order. Yields how the run ends, where it does.
+/// Makes the calls of one answer of the model, in its order. Yields how the run ends, where it does. `past` is what was
+/// said before: a call that waits for the person's yes is made only where it holds that yes.
 pub async fn perform(
     task: Task<'_>,
+    past: &[Exchange],
     acts: &mut Acts,
     reply: ModelReply,
 ) -> Result<Option<Watched>, FlowError> {
@@ -105,17 +108,20 @@ pub async fn perform(
         carried: reply.carried,
     };
     for asked in &reply.calls {
-        let (call, effect, idempotent) = match tools::check(&acts.tools, &acts.calls, asked) {
-            Checked::Make(call, tool) => (call, tool.effect, tool.idempotent),
+        let (call, tool) = match tools::check(&acts.tools, &acts.calls, asked) {
+            Checked::Make(call, tool) => (call, tool),
             Checked::Answered(answered) => {
                 round.calls.push(answered);
                 continue;
             }
         };
+        let (effect, idempotent) = (tool.effect, tool.idempotent);
+        let waits = tool.confirm && !confirm::is_agreed(past, task.batch, &call);
         if !has_time(task) {
             return Ok(Some(out_of_time()));
         }
         let made = match effect {
+            _ if waits => show(task, acts, call).await?,
             Effect::Read => read(task, acts, call).await?,
             Effect::Write => write(task, acts, call, idempotent).await?,
         };
@@ -128,7 +134,7 @@ pub async fn perform(
     Ok(None)
 }
 
-/// A read runs under the watch; it is stored only where the batch is sealed already.
+/// A read runs under the watch.
 async fn read(
     task: Task<'_>,
     acts: &mut Acts,
@@ -140,6 +146,35 @@ async fn read(
         Ok(result) => result,
         Err(end) => return Ok(Err(end)),
     };
+    note_read(task, acts, call, result).await
+}
+
+/// A call that waits for the person's yes is not made. Its preview is a result that was only read: it seals nothing, and
+/// becomes history with its turn, where the next turn finds it.
+async fn show(
+    task: Task<'_>,
+    acts: &mut Acts,
+    call: ToolCall,
+) -> Result<Result<AnsweredCall, Watched>, FlowError> {
+    let step = Step::ToolCalled {
+        reply: task.claimed.reply,
+        tool: call.tool.clone(),
+        effect: Effect::Read,
+        outcome: "preview",
+        took: Duration::ZERO,
+    };
+    task.world.note(&task.visit.conversation, &step);
+    let result = confirm::preview(&call);
+    note_read(task, acts, call, result).await
+}
+
+/// Notes what came of a call that changed nothing; stored only where the batch is sealed already.
+async fn note_read(
+    task: Task<'_>,
+    acts: &mut Acts,
+    call: ToolCall,
+    result: ToolResult,
+) -> Result<Result<AnsweredCall, Watched>, FlowError> {
     let call = next(acts, Effect::Read, call, Some(result));
     if acts.sealed && !store(task, None, vec![call.clone()]).await? {
         return Ok(Err(Watched::Lost));

@@ -104,7 +104,8 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         match asked {
             Ok(Asked::Answer(thought)) => break Watched::Thought(thought),
             Ok(Asked::Calls(reply)) => {
-                let acting = Box::pin(act::perform(task, &mut acts, reply));
+                let past = &memory.exchanges;
+                let acting = Box::pin(act::perform(task, past, &mut acts, reply));
                 if let Some(end) = acting.await? {
                     return Ok(end);
                 }

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use crate::adapters::meta::send::AccessToken;
 use crate::adapters::models::ApiKey;
 use crate::adapters::secrets::SecretsProvider;
+use crate::adapters::toolbox::secrets::ToolSecrets;
 use crate::config::secret::Secret;
 use crate::config::secrets::{MissingSecret, SecretKey, Secrets};
 use crate::domain::Provider;
@@ -104,5 +105,28 @@ impl AccessToken for StoredKey {
 
     async fn renewed(&self, refused: &str) -> Result<Option<String>, Source> {
         self.newer(refused).await
+    }
+}
+
+/// The tools' secrets: `tool_secrets` in the installation's secret.
+pub(super) struct StoredToolSecrets {
+    pub(super) secrets: Arc<SecretsProvider<Secrets>>,
+}
+
+#[async_trait]
+impl ToolSecrets for StoredToolSecrets {
+    async fn current(&self, name: &str) -> Option<String> {
+        let secret = |secrets: &Secrets| Some(secrets.tool(name)?.reveal().to_owned());
+        if let Some(secret) = secret(&*self.secrets.current().await.ok()?) {
+            return Some(secret);
+        }
+        // It may have been put there just now.
+        secret(&*self.secrets.refresh().await.ok()?)
+    }
+
+    async fn renewed(&self, name: &str, refused: &str) -> Option<String> {
+        let secrets = self.secrets.refresh().await.ok()?;
+        let newer = secrets.tool(name)?.reveal();
+        (newer != refused).then(|| newer.to_owned())
     }
 }

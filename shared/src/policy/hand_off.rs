@@ -25,6 +25,7 @@ pub fn declared() -> Tool {
             "additionalProperties": false,
         }),
         effect: Effect::Read,
+        confirm: false,
         idempotent: true,
     }
 }

@@ -1,8 +1,11 @@
 //! What becomes of the calls a model asks for, and how their results are told to it.
 //!
-//! Invariant: only a declared tool is run, with arguments that are a JSON object; a write is made once in a turn
-//! whatever the model asks again; every call that was asked for has a result.
+//! Invariant: only a declared tool is run, with arguments that are a JSON object and fit its schema; a write is made once
+//! in a turn whatever the model asks again; every call that was asked for has a result.
 
+use serde_json::Value;
+
+use super::schema;
 use crate::domain::{
     AnsweredCall, Arguments, AskedCall, Call, Effect, ReplyId, Tool, ToolCall, ToolName, ToolResult,
 };
@@ -30,20 +33,34 @@ pub fn check<'a>(tools: &'a [Tool], made: &[Call], asked: &AskedCall) -> Checked
         arguments: arguments.clone().unwrap_or_else(Arguments::none),
     };
     let why = match (tool, arguments) {
-        (None, _) => "there is no such tool",
-        (_, None) => "the arguments are not one JSON object, or are too long",
-        (Some(tool), Some(_)) => {
+        (None, _) => "there is no such tool".to_owned(),
+        (_, None) => "the arguments are not one JSON object, or are too long".to_owned(),
+        (Some(tool), Some(arguments)) => {
+            let wrong = schema::problems(&tool.parameters, &Value::Object(arguments.fields()));
+            if !wrong.is_empty() {
+                return answered(call, mend(&wrong));
+            }
             if let Some(result) = written(made, &call) {
                 return Checked::Answered(AnsweredCall { call, result });
             }
             if made.len() < Call::MAX {
                 return Checked::Make(call, tool);
             }
-            "no more calls in this turn: answer with what there is"
+            "no more calls in this turn: answer with what there is".to_owned()
         }
     };
-    let result = ToolResult::Error(why.to_owned());
+    answered(call, why)
+}
+
+fn answered<'a>(call: ToolCall, why: String) -> Checked<'a> {
+    let result = ToolResult::Error(why);
     Checked::Answered(AnsweredCall { call, result })
+}
+
+/// What is wrong with the arguments, for a model that can mend them.
+fn mend(wrong: &[String]) -> String {
+    let wrong = wrong.join("; ");
+    format!("nothing was done, for the arguments do not fit: {wrong}. Call again with right ones")
 }
 
 /// What came of the same write before, in this turn.
@@ -92,9 +109,10 @@ mod tests {
         Tool {
             name: ToolName::parse(name).unwrap(),
             description: "d".to_owned(),
-            parameters: json!({"type": "object"}),
+            parameters: json!({"type": "object", "properties": {"a": {"type": "integer"}}}),
             effect,
             idempotent,
+            confirm: false,
         }
     }
 
@@ -179,6 +197,14 @@ mod tests {
                 &[],
                 asked("book", "{"),
                 Some("error: the arguments"),
+            ),
+            (
+                "arguments that do not fit",
+                &[],
+                asked("book", r#"{"a":"1"}"#),
+                Some(
+                    "error: nothing was done, for the arguments do not fit: a: must be a whole number, not text. Call",
+                ),
             ),
             (
                 "one too many",

@@ -91,6 +91,7 @@ impl Tools for SimTools {
             description: "of a schedule".to_owned(),
             parameters: json!({"type": "object"}),
             effect,
+            confirm: false,
             idempotent: idempotent || !self.doing.switches.holds("unknown_not_repeated"),
         };
         vec![

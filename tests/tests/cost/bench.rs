@@ -89,7 +89,7 @@ impl Bench {
             ("RECADO_MODEL", "demo"),
         ]);
         let installation =
-            Installation::of(Part::Answers, &environment, sdk, Arc::new(SystemClock));
+            Installation::of(Part::ANSWERS, &environment, sdk, Arc::new(SystemClock));
         let mut world = installation.world().await.unwrap().clone();
         let model = Arc::new(ScriptedModel::new(clock.clone()));
         world.clock = clock.clone();

@@ -198,7 +198,7 @@ async fn a_missing_setting_is_told_and_the_webhook_waits() {
     let (log, _guard) = Log::start();
     let mut scene = Scene::complete().await;
     scene.environment.remove("RECADO_TABLE");
-    let installation = scene.installation(Part::Takes);
+    let installation = scene.installation(Part::TAKES);
     assert_eq!(take(&installation, &webhook(SECRET)).await, 503);
     log.tells_once(&["RECADO_TABLE: is not set; for instance RECADO_TABLE=recado"]);
     let event = json!({ "Records": [{ "messageId": "1", "receiptHandle": "r", "body": "" }] });
@@ -214,7 +214,7 @@ async fn a_missing_secret_is_told_and_nothing_is_lost_once_it_is_there() {
     let (log, _guard) = Log::start();
     let scene = Scene::complete().await;
     *scene.front.behind.secret.lock().unwrap() = None;
-    let installation = scene.installation(Part::Takes);
+    let installation = scene.installation(Part::TAKES);
     let message = webhook(SECRET);
     assert_eq!(take(&installation, &message).await, 503);
     log.tells_once(&["recado/secrets", "does not exist", "create it"]);
@@ -242,7 +242,7 @@ async fn a_missing_or_wrong_app_secret_is_told_and_a_new_one_is_used_within_a_mi
     let mut other = secret();
     other["meta_app_secret"] = "".into();
     scene.front.keep_secret(&other);
-    let installation = scene.installation(Part::Takes);
+    let installation = scene.installation(Part::TAKES);
     let message = webhook(SECRET);
     assert_eq!(take(&installation, &message).await, 503);
     log.tells_once(&["\"meta_app_secret\""]);
@@ -268,7 +268,7 @@ async fn a_missing_table_or_queue_or_right_is_told_and_the_webhook_can_be_sent_a
     let (log, _guard) = Log::start();
     let scene = Scene::start().await;
     scene.front.keep_secret(&secret());
-    let installation = scene.installation(Part::Takes);
+    let installation = scene.installation(Part::TAKES);
     let message = webhook(SECRET);
     assert_eq!(take(&installation, &message).await, 503);
     log.tells_once(&["table recado does not exist: set RECADO_TABLE"]);
@@ -304,7 +304,7 @@ async fn without_a_key_or_a_token_a_tick_is_held_and_answered_once_it_is_there()
     let mut blank = secret();
     blank["meta_access_token"] = "".into();
     scene.front.keep_secret(&blank);
-    let keyless = scene.installation(Part::Answers);
+    let keyless = scene.installation(Part::ANSWERS);
     assert_eq!(take(&keyless, &webhook(SECRET)).await, 200);
 
     let event = scene.wait_for_message().await;
@@ -315,7 +315,7 @@ async fn without_a_key_or_a_token_a_tick_is_held_and_answered_once_it_is_there()
     scene
         .environment
         .insert("RECADO_MODEL".into(), "demo".into());
-    let installation = scene.installation(Part::Answers);
+    let installation = scene.installation(Part::ANSWERS);
     let event = scene.wait_for_message().await;
     assert_eq!(
         event["Records"].as_array().unwrap().len(),

@@ -9,7 +9,7 @@ use recado::adapters::meta::send::{AccessToken, FixedToken, GraphSettings};
 use recado::adapters::meta::signature;
 use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
-use recado_cli::local::{Channel, LocalRun, Meta, Options, loopback};
+use recado_cli::local::{Channel, LocalRun, Meta, Options, ToolAccess, loopback};
 use recado_ingest::MetaSecrets;
 use recado_tests::fake_graph::{FakeGraph, Taken, VERSION};
 use recado_tests::kept_log::KeptLog as Log;
@@ -65,6 +65,7 @@ pub fn options(folder: Option<&Path>, channel: Channel) -> Options {
         folder: folder.map(Path::to_owned),
         agents: agents(),
         model: Arc::new(DemoModel::new(Duration::from_millis(50))),
+        tools: ToolAccess::default(),
         channel,
     }
 }

@@ -17,6 +17,6 @@ fn every_dead_letter_queue_has_an_alarm_that_goes_off_with_its_first_message() {
 #[test]
 fn an_alarm_is_mailed_only_where_an_address_is_given() {
     let template = Template::read();
-    assert_eq!(template.default_of("AlertEmail"), "");
+    assert_eq!(template.default_of("AlertEmail").as_deref(), Some(""));
     assert_eq!(template.condition_of("Alerts"), "HasAlertEmail");
 }

@@ -29,6 +29,8 @@ fn needed(function: &str, template: &Template) -> BTreeSet<Right> {
     if function == "Processor" {
         // A tick that cannot be answered for want of a key is held by the shell of the function.
         needed.extend(requests::of_port("ticks", "hold"));
+        // The flow runs tools by their port; which of them are functions is the agent files' matter.
+        needed.extend(requests::of_tools());
     }
     needed.insert(right("secretsmanager:GetSecretValue", "Secrets"));
     for action in ["logs:CreateLogStream", "logs:PutLogEvents"] {
@@ -78,6 +80,21 @@ fn no_role_has_a_wildcard_or_a_policy_of_somebody_else() {
     }
 }
 
+/// Whoever declares no tool that is a function gives no right to one.
+#[test]
+fn functions_are_invoked_only_where_the_parameter_names_them() {
+    let template = Template::read();
+    let invoke = right("lambda:InvokeFunction", "ToolFunctions");
+    for function in template.functions() {
+        let may = template.allowed(&function).contains(&invoke);
+        assert_eq!(may, function == "Processor", "{function}");
+    }
+    assert_eq!(template.default_of("ToolFunctions").as_deref(), Some(""));
+    let condition = "HasToolFunctions: !Not [!Equals [!Join [\"\", !Ref ToolFunctions], \"\"]]";
+    assert!(template.text.contains(condition));
+    assert_eq!(template.text.matches("lambda:InvokeFunction").count(), 1);
+}
+
 /// Where a request is made in a way that the scan does not know, it must not pass unseen.
 #[test]
 fn every_request_to_aws_is_made_where_the_scan_looks() {
@@ -86,6 +103,7 @@ fn every_request_to_aws_is_made_where_the_scan_looks() {
             "shared/src/adapters/dynamo",
             "shared/src/adapters/sqs.rs",
             "shared/src/adapters/secrets.rs",
+            "shared/src/adapters/toolbox/lambda.rs",
         ];
         assert!(
             known.iter().any(|place| file.starts_with(place)),

@@ -7,7 +7,7 @@ use crate::source::{self, Doings};
 use crate::{Right, right};
 
 /// Requests that a client makes, as methods of the SDK, and the action that a policy allows for each.
-const REQUESTS: [(&str, &str); 13] = [
+const REQUESTS: [(&str, &str); 14] = [
     ("batch_get_item", "dynamodb:BatchGetItem"),
     ("batch_write_item", "dynamodb:BatchWriteItem"),
     ("delete_item", "dynamodb:DeleteItem"),
@@ -21,6 +21,7 @@ const REQUESTS: [(&str, &str); 13] = [
     ("send_message", "sqs:SendMessage"),
     ("send_message_batch", "sqs:SendMessage"),
     ("get_secret_value", "secretsmanager:GetSecretValue"),
+    ("invoke", "lambda:InvokeFunction"),
 ];
 
 /// Requests that set up a table for local use and tests: no function makes them.
@@ -84,6 +85,14 @@ pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     // The table's own port is a page of its own, the breakers' a file.
     let module = if port == "store" { "dynamo" } else { port };
     of_table(&source::functions(&files), (module, method))
+}
+
+/// What the tools that are functions ask AWS for.
+pub fn of_tools() -> BTreeSet<Right> {
+    let files = source::files("shared/src/adapters/toolbox/lambda.rs");
+    let functions = source::functions(&files);
+    let asked = functions.values().flat_map(requests);
+    asked.map(|action| right(action, "ToolFunctions")).collect()
 }
 
 fn of_queue(functions: &Functions, method: &str) -> BTreeSet<Right> {

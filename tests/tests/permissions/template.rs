@@ -37,6 +37,13 @@ impl Template {
         })
     }
 
+    /// The default of a parameter.
+    pub fn default_of(&self, parameter: &str) -> Option<String> {
+        let documents = Yaml::load_from_str(&self.text).unwrap();
+        let default = &documents[0]["Parameters"][parameter]["Default"];
+        default.as_str().map(str::to_owned)
+    }
+
     /// The queues whose messages the function is called with.
     pub fn queues_of(&self, function: &str) -> Vec<String> {
         self.with(|resources| {
@@ -77,13 +84,6 @@ impl Template {
         })
     }
 
-    /// A parameter's value where nobody gives one.
-    pub fn default_of(&self, parameter: &str) -> String {
-        let documents = Yaml::load_from_str(&self.text).unwrap();
-        let value = &documents[0]["Parameters"][parameter]["Default"];
-        value.as_str().unwrap().to_owned()
-    }
-
     /// Under which condition a resource is made.
     pub fn condition_of(&self, name: &str) -> String {
         self.with(|resources| resources[name]["Condition"].as_str().unwrap().to_owned())
@@ -104,6 +104,7 @@ impl Template {
             for policy in policies.as_sequence().unwrap() {
                 let statements = &policy["PolicyDocument"]["Statement"];
                 for statement in statements.as_sequence().unwrap() {
+                    let statement = where_it_applies(statement);
                     assert_eq!(statement["Effect"].as_str(), Some("Allow"));
                     for action in one_or_more(&statement["Action"]) {
                         for target in one_or_more(&statement["Resource"]) {
@@ -130,6 +131,15 @@ fn watches(alarm: &Yaml<'_>, queue: &str) -> bool {
         && alarm["EvaluationPeriods"].as_integer() == Some(1)
         && resource(&alarm["Dimensions"][0]["Value"]) == format!("{queue}.QueueName")
         && resource(&bare(&alarm["AlarmActions"])[1][0]) == "Alerts"
+}
+
+/// The statement itself, of one that stands under a condition or not at all.
+fn where_it_applies<'n, 'y>(node: &'n Yaml<'y>) -> &'n Yaml<'y> {
+    let Some([_, then, otherwise]) = bare(node).as_sequence().map(Vec::as_slice) else {
+        return node;
+    };
+    assert_eq!(resource(otherwise), "AWS::NoValue");
+    then
 }
 
 /// The node without its tag.

@@ -6,6 +6,7 @@ use recado_tests::fake_world::FakeWorld;
 
 mod agenda;
 mod clocks;
+mod confirm;
 mod failures;
 mod fallback;
 mod memory;

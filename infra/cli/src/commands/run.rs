@@ -83,7 +83,7 @@ pub async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         }
         Channel::Meta(meta) => local::Channel::Meta(Meta::of(meta)),
     };
-    let options = make(&settings, listen, folder.clone(), channel)?;
+    let options = make(&settings, listen, folder.clone(), channel).await?;
     let model = model_line(&settings, &options.agents);
     let run = LocalRun::start(options).await?;
     print_line(&format!("Recado is ready: {}", run.public_url()));

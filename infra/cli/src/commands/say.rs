@@ -97,7 +97,7 @@ async fn instance(settings: &LocalSettings, folder: Option<PathBuf>) -> Result<I
             return Err(NO_PHONE.into());
         }
         let channel = local::Channel::Phone(Secrets::random(SystemChance));
-        let options = make(settings, local::loopback(0), folder.clone(), channel)?;
+        let options = make(settings, local::loopback(0), folder.clone(), channel).await?;
         match LocalRun::start(options).await {
             Err(StartError::SecondProcess(_)) if SystemClock.now() < deadline => {
                 SystemClock.sleep(LOOK_EVERY).await;

@@ -4,16 +4,17 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use recado::adapters::built_in_tools::BuiltInTools;
 use recado::adapters::cached_breakers::CachedBreakers;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::{self, SystemClock};
 use recado::adapters::dynamo::DynamoStore;
 use recado::adapters::hash_key;
+use recado::adapters::toolbox::Source;
+use recado::adapters::toolbox::built_in::BuiltInTools;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
 use recado::flow::{World, sweep};
-use recado::ports::{Chance as _, Clock, Journal, Messenger, Model};
+use recado::ports::{Chance as _, Clock, Journal, Messenger, Model, Tools};
 
 use super::channel::{MARK_FILE, PHONE_FILE};
 use super::error::StartError;
@@ -103,23 +104,28 @@ impl Base {
         })
     }
 
+    /// The tools that come with the engine, which act on the table.
+    pub fn built_in_tools(&self) -> Arc<dyn Source> {
+        Arc::new(BuiltInTools::new(self.store.clone(), Arc::new(SystemClock)))
+    }
+
     /// The flow's ports over it.
     pub fn world(
         &self,
         agents: Arc<Roster>,
         models: Arc<dyn Model>,
+        tools: Arc<dyn Tools>,
         messenger: Arc<dyn Messenger>,
         journal: Arc<dyn Journal>,
     ) -> World {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let tools = BuiltInTools::new(self.store.clone(), agents.clone(), Arc::clone(&clock));
         let breakers = CachedBreakers::new(self.store.clone(), Arc::clone(&clock));
         World {
             store: self.store.clone(),
             breakers: Arc::new(breakers),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
-            tools: Arc::new(tools),
+            tools,
             messenger,
             clock,
             chance: Arc::new(SystemChance),

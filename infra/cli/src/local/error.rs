@@ -48,6 +48,12 @@ pub enum StartError {
         /// Who wants it.
         asked: ChannelName,
     },
+    /// No HTTP client for tools.
+    #[error("the HTTP client for tools cannot be made")]
+    Tools(#[source] recado::error::Source),
+    /// Two tools of one name.
+    #[error("{0}")]
+    ToolNames(String),
     /// The listener has no address.
     #[error("the listener's address cannot be read")]
     Address(#[source] io::Error),

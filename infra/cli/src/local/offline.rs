@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use recado::adapters::absent::{NoMessenger, NoModel};
+use recado::adapters::absent::{NoMessenger, NoModel, NoTools};
 use recado::adapters::log_journal::LogJournal;
 use recado::config::roster::Roster;
 use recado::domain::{AgentId, Timestamp};
@@ -85,6 +85,7 @@ async fn open(folder: &Path, agents: &Arc<Roster>) -> Result<(Base, World), Offl
     let world = base.world(
         Arc::clone(agents),
         Arc::new(NoModel),
+        Arc::new(NoTools),
         Arc::new(NoMessenger),
         journal,
     );

@@ -1,7 +1,7 @@
 //! Answers to a person: what was understood, from the whole batch, and what is remembered when they ask.
 
-use super::patterns;
 use super::prompt_text::{facts, folded_all, language, number, summary};
+use super::{calls, patterns};
 use crate::domain::{Prompt, Turn};
 use crate::policy::prompt::Language;
 
@@ -75,7 +75,9 @@ pub fn answer(prompt: &Prompt) -> String {
             .any(|question| words.contains(&format!(" {question} ")))
     };
     let name = known_name(prompt);
-    let reply = if asks(&MEMORY_QUESTIONS) {
+    let reply = if let Some(told) = calls::told(language, prompt) {
+        told
+    } else if asks(&MEMORY_QUESTIONS) {
         remembered(language, prompt)
     } else if asks(&NAME_QUESTIONS) {
         named(language, name.as_deref())

@@ -2,6 +2,7 @@
 //!
 //! Which keys exist is known from which were asked for: a key that nobody asked for is a mistake.
 
+mod entry;
 mod reads;
 mod unknown;
 
@@ -11,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::mistake::{Mistake, Position};
 use super::overrides::Overrides;
+pub(super) use entry::Entry;
 
 /// Where a value comes from, so that a mistake can point there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

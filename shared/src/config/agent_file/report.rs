@@ -1,12 +1,16 @@
 //! What `recado agent check FILE` prints.
 
 use super::parse;
-use crate::domain::Agent;
+use crate::domain::{Agent, Effect, Target, ToolSpec};
 
-/// The report on an agent file, one line per mistake or one line in all, and whether it is right.
+/// The report on an agent file, one line per mistake, or one line in all and one per tool; and whether it is right.
 pub fn check_report(label: &str, text: &str) -> (String, bool) {
     match parse(text) {
-        Ok(agent) => (in_one_line(&agent), true),
+        Ok(agent) => {
+            let tools = agent.tools.iter().map(of_tool);
+            let lines: Vec<String> = std::iter::once(in_one_line(&agent)).chain(tools).collect();
+            (lines.join("\n"), true)
+        }
         Err(mistakes) => {
             let lines: Vec<String> = mistakes
                 .iter()
@@ -40,4 +44,34 @@ fn in_one_line(agent: &Agent) -> String {
         agent.compaction.trigger,
         agent.compaction.keep,
     )
+}
+
+/// One tool: what it does, what is called, and the secrets that have to be there for it.
+fn of_tool(spec: &ToolSpec) -> String {
+    let effect = match spec.tool.effect {
+        Effect::Read => "read",
+        Effect::Write => "write",
+    };
+    let target = match &spec.target {
+        Target::Http(http) => {
+            let network = if http.private { " (private)" } else { "" };
+            format!("{} {}{network}", http.method.as_str(), http.host)
+        }
+        Target::Lambda(function) => format!("lambda {function}"),
+    };
+    let secrets: Vec<&str> = spec.secrets().collect();
+    let mut parts = vec![
+        effect.to_owned(),
+        target,
+        format!("{} s", spec.timeout.as_secs()),
+    ];
+    let more = [
+        spec.tool.idempotent.then(|| "idempotent".to_owned()),
+        spec.tool
+            .confirm
+            .then(|| "after the person's yes".to_owned()),
+        (!secrets.is_empty()).then(|| format!("secrets {}", secrets.join(", "))),
+    ];
+    parts.extend(more.into_iter().flatten());
+    format!("    tool {}: {}", spec.tool.name, parts.join(", "))
 }

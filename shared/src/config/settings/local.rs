@@ -1,5 +1,6 @@
 //! Settings of the local run: one process on a laptop or a small server.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::models::{self, ModelSettings};
@@ -41,6 +42,8 @@ pub struct LocalSettings {
     pub overrides: Overrides,
     /// Who answers.
     pub model: ModelAccess,
+    /// The secrets that tools send, by their names in the agent files: `RECADO_SECRET_<NAME>`.
+    pub tool_secrets: BTreeMap<String, Secret>,
     /// Whether the demo model was asked for by name.
     pub is_demo_chosen: bool,
     /// Where memory is kept. Default `.recado`.
@@ -108,6 +111,7 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
         agent_files: reader.paths("RECADO_AGENT_FILE"),
         overrides: environment.overrides().for_provider(models.default),
         model: access(environment, models, &mut warnings),
+        tool_secrets: read_tool_secrets(reader, environment),
         is_demo_chosen,
         data_dir: PathBuf::from(reader.get("RECADO_DATA_DIR").unwrap_or(DATA_DIR)),
         port: reader.number("RECADO_PORT", 8787, "a port from 0 to 65535"),
@@ -116,6 +120,22 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
         log: reader.log_filter("RECADO_LOG"),
         warnings,
     }
+}
+
+fn read_tool_secrets(
+    reader: &mut Reader<'_>,
+    environment: &Environment,
+) -> BTreeMap<String, Secret> {
+    let mut secrets = BTreeMap::new();
+    for (name, secret) in environment.tool_secrets() {
+        match secret {
+            Ok(secret) => {
+                secrets.insert(name, secret);
+            }
+            Err(problem) => reader.note(problem),
+        }
+    }
+    secrets
 }
 
 fn read_listen(reader: &mut Reader<'_>) -> Listen {

@@ -152,6 +152,11 @@ impl<'e> Reader<'e> {
         self.lines.push(format!("{name}: {message}"));
     }
 
+    /// Notes a mistake that names its variable itself.
+    pub fn note(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
     /// The settings, if nothing was wrong.
     pub fn finish<T>(self, settings: T) -> Result<T, SettingsError> {
         if self.lines.is_empty() {

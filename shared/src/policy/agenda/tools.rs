@@ -187,6 +187,7 @@ fn tool(name: &str, description: &str, effect: Effect, arguments: &[(&str, &str,
             "additionalProperties": false,
         }),
         effect,
+        confirm: false,
         idempotent: true,
     }
 }

@@ -2,14 +2,16 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 use serde_json::json;
 
 use super::tests::{agent, at, batch, budget, exchange, fact, memory, reply, state};
 use super::*;
 use crate::domain::{
-    Arguments, Call, CallId, Effect, Exchange, Summary, ToolCall, ToolName, ToolResult,
+    Arguments, Call, CallId, Effect, Exchange, Round, Summary, ToolCall, ToolName, ToolResult,
 };
 use crate::policy::prompt;
+use crate::policy::tools::lasting_id;
 
 #[derive(Debug, Clone)]
 struct Case {
@@ -123,6 +125,82 @@ fn case(whole: bool) -> impl Strategy<Value = Case> {
                 state,
             }
         })
+}
+
+/// M1, what every provider refuses for good: a result whose call is not there, or a call without its result. Each pair in the
+/// final request is one call of this memory with its own result, once, under an id of its own.
+fn every_result_stands_beside_its_call(case: &Case) -> Result<(), TestCaseError> {
+    let said: Vec<&str> = case.said.iter().map(String::as_str).collect();
+    let asked = batch(&said);
+    let sent = prompt::answer(
+        &case.agent,
+        &case.selected(),
+        &asked,
+        &case.state,
+        at(200_000),
+        "key",
+    );
+    let made = case.memory.exchanges.iter().flat_map(|past| &past.calls);
+    let rounds: Vec<Round> = made
+        .take(3)
+        .map(|call| Round {
+            calls: vec![call.answered()],
+            carried: crate::domain::Carried::none(),
+        })
+        .collect();
+    let sent = prompt::with_tools(sent, &[], &rounds, false);
+    prop_assert_eq!(prompt::validate(&sent), Ok(()));
+    prop_assert_eq!(sent.rounds.len(), rounds.len());
+    let mut ids = std::collections::BTreeSet::new();
+    for pair in sent.history.iter().flat_map(|turn| match turn {
+        Turn::Calls(pairs) => pairs.as_slice(),
+        Turn::User(_) | Turn::Assistant(_) => &[],
+    }) {
+        prop_assert!(ids.insert(pair.call.id.clone()), "an id twice");
+        let originals = case.memory.exchanges.iter().flat_map(|past| {
+            past.calls
+                .iter()
+                .map(move |call| (lasting_id(past.reply, call.n), call))
+        });
+        let original = originals
+            .into_iter()
+            .find(|(id, _)| pair.call.id.as_str() == id);
+        let Some((_, original)) = original else {
+            return Err(TestCaseError::fail("a call that was never made"));
+        };
+        let neutral = |text: &str| prompt::text::neutralised(text);
+        let arguments = neutral(original.call.arguments.as_str());
+        let shown = Some(pair.call.arguments.clone());
+        prop_assert_eq!(shown, Arguments::parse(&arguments));
+        let result = original.answered().result;
+        prop_assert_eq!(pair.result.as_str(), result.as_str());
+        if let (Some(printed), Some(whole)) = (pair.result.text(), result.text()) {
+            let whole = neutral(whole);
+            let begin = printed.trim_end_matches("[…]").trim_end();
+            prop_assert!(whole.starts_with(begin), "the result of another call");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    // The whole number is tried by `.ci/run`.
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn no_result_is_sent_without_its_call(case in case(false)) {
+        every_result_stands_beside_its_call(&case)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100_000))]
+
+    #[test]
+    #[ignore = "a hundred thousand histories take minutes; .ci/run tries them"]
+    fn no_result_is_sent_without_its_call_in_100_000_histories(case in case(false)) {
+        every_result_stands_beside_its_call(&case)?;
+    }
 }
 
 proptest! {

@@ -1,0 +1,164 @@
+//! Whether a person has said yes to a call that waits for it. Stands in `act`, between a model that asks for a call
+//! and the call.
+//!
+//! Invariant: a call is made only where the last thing the person got was an answer written beside a preview of this
+//! very call (same tool, same arguments), and everything they wrote since is a plain yes. The model's word counts for
+//! nothing. A preview that became memory is gone: it is shown and asked again.
+
+mod words;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::opt_out::plain;
+use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, ToolCall, ToolResult};
+
+/// What the result of a call that was not made begins with. Stored with the call, so that a later turn finds it.
+pub const PREVIEW: &str = "not done yet: ";
+
+/// Letters that a word must share with the name of a tool to be about it: `cancelar` and `cancel_booking`.
+const STEM_LETTERS: usize = 5;
+
+/// Whether `call` may be made, asked for while `batch` is answered after `past` (oldest first).
+pub fn is_agreed(past: &[Exchange], batch: &Batch, call: &ToolCall) -> bool {
+    let mut said: Vec<Option<&str>> = batch.events().iter().map(|event| event.text()).collect();
+    for exchange in past.iter().rev() {
+        if exchange.kind == ReplyKind::Apology {
+            // Their yes may be what could not be answered.
+            said.extend(exchange.messages.iter().map(|one| Some(one.text.as_str())));
+            continue;
+        }
+        let shown = exchange.delivered && exchange.answer.is_some();
+        return shown
+            && exchange.calls.iter().any(|one| previews(one, call))
+            && agrees(&said, call);
+    }
+    false
+}
+
+/// Whether `stored` is a preview of `call`.
+fn previews(stored: &Call, call: &ToolCall) -> bool {
+    let begins =
+        |result: &ToolResult| matches!(result, ToolResult::Ok(text) if text.starts_with(PREVIEW));
+    stored.effect == Effect::Read
+        && stored.call.asks_the_same(call)
+        && stored.result.as_ref().is_some_and(begins)
+}
+
+/// What the model is told in place of a result.
+pub fn preview(call: &ToolCall) -> ToolResult {
+    let (tool, arguments) = (&call.tool, call.arguments.as_str());
+    ToolResult::Ok(format!(
+        "{PREVIEW}{tool} waits for the person's yes. Tell them in your answer exactly what would be done, with every \
+         detail, and ask whether to do it. Call {tool} again with the very same arguments only after they have said \
+         yes: {arguments}"
+    ))
+}
+
+/// Whether these messages, all of them together, are a plain yes to `call`: at least one word or sign of agreement, and
+/// nothing beside it but polite words and what is in the call already. Whatever else is said may change it: a no, a
+/// but, a question, another time. `None` is a message without words.
+pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
+    let mut yes = false;
+    let known = of_call(call);
+    let about = stems(call);
+    for message in said {
+        let Some(message) = message else {
+            return false;
+        };
+        if message.contains(['?', '¿']) || message.contains(words::NO_SIGNS) {
+            return false;
+        }
+        yes |= message.contains(words::YES_SIGNS);
+        let (agreed, rest) = without_phrases(&plain(message).replace(['\'', '’'], ""));
+        yes |= agreed;
+        for word in rest.split(|c: char| !c.is_alphanumeric()) {
+            let word = squeezed(word);
+            let is_about = || about.iter().any(|stem| word.starts_with(stem));
+            if word.is_empty() || is_one_of(words::POLITE, &word) {
+                continue;
+            }
+            if is_one_of(words::YES, &word) {
+                yes = true;
+            } else if !known.contains(&word) && !is_about() {
+                return false;
+            }
+        }
+    }
+    yes
+}
+
+/// Whether phrases of agreement are in a folded text, and the text without them and without greetings.
+fn without_phrases(folded: &str) -> (bool, String) {
+    let mut rest = format!(" {folded} ").replace(|c: char| !c.is_alphanumeric(), " ");
+    let mut take = |phrase: &&str| {
+        let phrase = format!(" {phrase} ");
+        let is_there = rest.contains(&phrase);
+        rest = rest.replace(&phrase, "  ");
+        is_there
+    };
+    let agreed = words::YES_PHRASES.iter().filter(|one| take(one)).count() > 0;
+    for greeting in words::GREETINGS {
+        take(greeting);
+    }
+    (agreed, rest)
+}
+
+/// The words of the arguments' values: to say them again changes nothing. Never the words that say no.
+fn of_call(call: &ToolCall) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    collect(&Value::Object(call.arguments.fields()), &mut found);
+    found.retain(|word| !is_one_of(words::NO, word));
+    found
+}
+
+fn collect(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => fields.values().for_each(|one| collect(one, found)),
+        Value::Array(items) => items.iter().for_each(|one| collect(one, found)),
+        Value::Null | Value::Bool(_) => {}
+        other => {
+            let text = other.as_str().map_or_else(|| other.to_string(), plain);
+            let words = text.split(|c: char| !c.is_alphanumeric());
+            found.extend(words.map(squeezed).filter(|word| !word.is_empty()));
+        }
+    }
+}
+
+/// How the words begin that are about the call: those of the tool's name, and verbs of doing or of undoing as its name
+/// says. "Pode cancelar" is a yes to `cancel_booking`, and to `book` a no.
+fn stems(call: &ToolCall) -> Vec<String> {
+    let name = plain(call.tool.as_str());
+    let names = name.split(|c: char| !c.is_alphanumeric());
+    let undoes = |word: &str| words::UNDOING.iter().any(|stem| word.starts_with(stem));
+    let verbs = if names.clone().any(undoes) {
+        words::UNDOING
+    } else {
+        words::DOING
+    };
+    let names = names
+        .filter(|word| word.chars().count() >= STEM_LETTERS)
+        .map(|word| squeezed(word).chars().take(STEM_LETTERS).collect());
+    names
+        .chain(verbs.iter().map(|stem| squeezed(stem)))
+        .collect()
+}
+
+fn is_one_of(list: &[&str], word: &str) -> bool {
+    list.iter().any(|one| squeezed(one) == word)
+}
+
+/// Each letter once in a row, for people draw words out: `siiim`, `okkk`. Digits stay, for 100 is not 10.
+fn squeezed(word: &str) -> String {
+    let mut squeezed = String::new();
+    for sign in word.chars() {
+        if sign.is_numeric() || !squeezed.ends_with(sign) {
+            squeezed.push(sign);
+        }
+    }
+    squeezed
+}
+
+#[cfg(test)]
+mod tests;
