@@ -3,6 +3,7 @@
 pub mod absent;
 pub mod built_in_tools;
 pub mod cached_breakers;
+pub mod cached_ledger;
 pub mod chance;
 pub mod clock;
 pub mod demo;

@@ -16,6 +16,7 @@ use tokio::sync::OnceCell;
 use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
 use crate::adapters::built_in_tools::BuiltInTools;
 use crate::adapters::cached_breakers::CachedBreakers;
+use crate::adapters::cached_ledger::CachedLedger;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::demo::DemoModel;
@@ -30,7 +31,7 @@ use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
 use crate::domain::{Hasher, Provider, Timestamp};
-use crate::flow::{DeadRuns, World};
+use crate::flow::{DeadRuns, KeptReads, World};
 use crate::ports::{Clock, Messenger, Model, Tools};
 use keys::{OptionalKey, StoredKey, first, keys_of};
 
@@ -246,6 +247,7 @@ impl Opened {
         };
         Ok(World {
             breakers: Arc::new(CachedBreakers::new(store.clone(), Arc::clone(&clock))),
+            ledger: Arc::new(CachedLedger::new(store.clone(), Arc::clone(&clock))),
             store,
             ticks: Arc::new(ticks),
             models,
@@ -257,6 +259,7 @@ impl Opened {
             journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),
             hasher,
             dead_runs: DeadRuns::default(),
+            kept_reads: KeptReads::default(),
         })
     }
 

@@ -14,6 +14,7 @@ pub mod prompt;
 pub mod retry;
 pub mod routing;
 pub mod sendable;
+pub mod spend;
 pub mod supersede;
 pub mod tokens;
 pub mod tools;

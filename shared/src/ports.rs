@@ -1,6 +1,7 @@
 //! Every IO the system can do, on one page. Adapters implement these; `flow` is written against them.
 
 mod agenda;
+mod ledger;
 mod written;
 
 use std::sync::Arc;
@@ -16,10 +17,11 @@ pub use crate::domain::tool::NewCalls;
 use crate::domain::{
     Address, Agent, AgentId, Alias, Breaker, BusinessNumber, Call, ContactId, ConversationId,
     DeliveryStatus, Event, Memory, MessageId, ModelReply, OptOut, Prompt, Reply, ReplyId, RunId,
-    State, Step, Timestamp, Tool, ToolCall, ToolResult,
+    Session, Spent, State, Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
 pub use agenda::Agenda;
+pub use ledger::Ledger;
 pub use written::{Appended, Noted, Swapped, Written};
 
 /// The table. Every method is one request or one transaction, unless its page says otherwise.
@@ -230,6 +232,8 @@ pub struct Release {
     pub hold_until: Option<Timestamp>,
     /// Panics counted so far.
     pub crashes: u32,
+    /// What the conversation has cost on its newest day, this run included; absent leaves what is there.
+    pub spent: Option<Spent>,
 }
 
 /// One commit.
@@ -255,6 +259,12 @@ pub struct Commit {
     pub opt_out: Option<OptOut>,
     /// Until when a human has the conversation, where this reply hands it over.
     pub paused_until: Option<Timestamp>,
+    /// What the conversation has cost on its newest day, this run so far included; absent leaves what is there.
+    pub spent: Option<Spent>,
+    /// The session this turn belongs to; absent where it is none of a session.
+    pub session: Option<Session>,
+    /// Until when messages are closed, where this reply says that a spending limit is reached.
+    pub limited_until: Option<Timestamp>,
     /// The moment of the commit; a pause that is over by now does not fence.
     pub now: Timestamp,
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use recado::adapters::built_in_tools::BuiltInTools;
 use recado::adapters::cached_breakers::CachedBreakers;
+use recado::adapters::cached_ledger::CachedLedger;
 use recado::config::roster::Roster;
 use recado::domain::{
     Address, Agent, AgentId, Alias, BusinessNumber, ContactId, Content, ConversationId, Hasher,
@@ -139,6 +140,7 @@ impl FakeWorld {
             ticks: ticks.clone(),
             models: model.clone(),
             breakers: cached(&breakers, &clock),
+            ledger: Arc::new(CachedLedger::new(store.clone(), Arc::clone(&clock))),
             tools: tools.clone(),
             messenger: messenger.clone(),
             clock,
@@ -147,6 +149,7 @@ impl FakeWorld {
             journal: trace.clone(),
             hasher,
             dead_runs: recado::flow::DeadRuns::default(),
+            kept_reads: recado::flow::KeptReads::default(),
         };
         let workers = Mutex::default();
         let started = Self {
@@ -172,6 +175,10 @@ impl FakeWorld {
             // Each knows of breakers what it has read itself, as on Lambda.
             let world = World {
                 breakers: cached(&self.breakers, &self.world.clock),
+                ledger: Arc::new(CachedLedger::new(
+                    self.store.clone(),
+                    Arc::clone(&self.world.clock),
+                )),
                 ..self.world.clone()
             };
             workers.spawn(poll(world, Arc::clone(&self.ticks), queue));

@@ -13,6 +13,7 @@ mod identity;
 mod items;
 mod key_check;
 mod keys;
+mod ledger;
 mod live;
 mod memory;
 mod outbox;

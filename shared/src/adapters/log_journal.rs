@@ -97,6 +97,17 @@ fn warn(hash: &str, step: &Step) -> bool {
             until_ms = until_ms(*until),
             "a person was handed to a human; recado resume gives them back to the agent"
         ),
+        Step::LimitReached {
+            reply,
+            limit,
+            until,
+        } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            limit = limit.as_str(),
+            until_ms = until_ms(*until),
+            "a spending limit is reached: the person is told so, and no model is asked for them until tomorrow"
+        ),
         Step::CompactionRefused { reason } => tracing::warn!(
             conversation.hash = hash,
             reason,
@@ -262,6 +273,8 @@ fn write(hash: &str, agent: &str, step: &Step) {
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }
         | Step::HandedOff { .. }
+        | Step::LimitReached { .. }
+        | Step::Booked { .. }
         | Step::Paused { .. }
         | Step::Resumed
         | Step::CompactionRefused { .. } => {}

@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use super::think::{Task, Watched};
-use super::{breakers, watch};
+use super::{bill, breakers, watch};
 use crate::domain::{
-    Agent, Breaker, Chosen, ModelReply, Prompt, Purpose, RunId, State, Step, Timestamp,
+    Agent, Breaker, ChargeKind, Chosen, ModelReply, Prompt, Purpose, RunId, State, Step, Timestamp,
 };
 use crate::error::ModelError;
 use crate::policy::breaker::{self, Gate};
 use crate::policy::fallback::{Course, Ladder, Next, Time};
+use crate::policy::{spend, tokens};
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
@@ -109,7 +110,10 @@ impl Conversing {
         let timeout = self.course.timeout(self.time(task, began));
         let (model, why) = (self.course.model(), self.course.why());
         let calling = world.models.converse(model, prompt, timeout);
-        let answered = match watch::beside(task, wrote, calling).await {
+        let answered = watch::beside(task, wrote, calling).await;
+        let times = (world.now().since(began), timeout);
+        charge(task, (model, prompt), &answered, times);
+        let answered = match answered {
             Ok(answered) => answered,
             Err(end) => {
                 self.hand_back(task).await;
@@ -192,6 +196,33 @@ impl Conversing {
             let next = breaker::untried(&mine, task.world.now(), new_mark(task));
             breakers::swap(task.world, self.course.model(), Some(&mine), Some(&next)).await;
         }
+    }
+}
+
+/// What a call cost, whatever came of it.
+fn charge(
+    task: Task<'_>,
+    (model, prompt): (&str, &Prompt),
+    answered: &Result<Result<ModelReply, ModelError>, Watched>,
+    times: (Duration, Duration),
+) {
+    let (agent, claimed) = (task.agent, task.claimed);
+    match answered {
+        Ok(Ok(reply)) => {
+            let charge = spend::charge(&agent.prices, ChargeKind::Answer, reply);
+            claimed.bill.add(charge);
+        }
+        Ok(Err(error)) => {
+            let factor = tokens::factor(&claimed.state, model);
+            bill::failed(
+                agent,
+                &claimed.bill,
+                (error, (model, prompt)),
+                factor,
+                times,
+            );
+        }
+        Err(_) => bill::dropped(agent, claimed, (model, prompt), times),
     }
 }
 

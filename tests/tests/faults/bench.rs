@@ -16,7 +16,7 @@ use recado::adapters::sqs::SqsTicks;
 use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
-use recado::flow::{DeadRuns, World};
+use recado::flow::{DeadRuns, KeptReads, World};
 use recado::ports::Clock;
 use recado_cli::aws::{self, Data, LocalAws};
 use recado_cli::local::invoke::Processor;
@@ -105,6 +105,7 @@ impl Bench {
         let store = Arc::new(store);
         let world = World {
             breakers: store.clone(),
+            ledger: store.clone(),
             store,
             ticks: Arc::new(ticks),
             models: model.clone(),
@@ -116,6 +117,7 @@ impl Bench {
             hasher,
             tools: Arc::new(recado::adapters::absent::NoTools),
             dead_runs: DeadRuns::default(),
+            kept_reads: KeptReads::default(),
         };
         let secrets = MetaSecrets {
             app_secrets: vec![SECRET.to_owned()],

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use recado::adapters::built_in_tools::BuiltInTools;
 use recado::adapters::cached_breakers::CachedBreakers;
+use recado::adapters::cached_ledger::CachedLedger;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::SystemClock;
 use recado::adapters::dynamo::DynamoStore;
@@ -114,8 +115,10 @@ impl Base {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let tools = BuiltInTools::new(self.store.clone(), agents.clone(), Arc::clone(&clock));
         let breakers = CachedBreakers::new(self.store.clone(), Arc::clone(&clock));
+        let ledger = CachedLedger::new(self.store.clone(), Arc::clone(&clock));
         World {
             store: self.store.clone(),
+            ledger: Arc::new(ledger),
             breakers: Arc::new(breakers),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
@@ -127,6 +130,7 @@ impl Base {
             journal,
             hasher: Arc::clone(&self.hasher),
             dead_runs: recado::flow::DeadRuns::default(),
+            kept_reads: recado::flow::KeptReads::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::domain::ids::IdError;
 use crate::domain::{
     Address, Alias, BusinessNumber, ContactId, Content, ConversationId, Event, Fact, Hasher, Kind,
     Lease, MessageId, OptOut, PastMessage, Phone, Reply, ReplyId, ReplyKind, ReplyStatus, RunId,
-    Sealed, State, Summary, Timestamp,
+    Sealed, Session, Spent, State, Summary, Timestamp,
 };
 use crate::error::StoreError;
 
@@ -133,6 +133,7 @@ pub(super) fn encode_reply(
         .number("refusals", reply.refusals)
         .number_maybe("refused_since", reply.refused_since)
         .number("committed_at", reply.committed_at)
+        .counters_maybe("cost", reply.cost.as_ref())
         .number("epoch", epoch);
     if reply.status.is_at_rest() {
         item.text(SLOT, Slot::Turn(reply.id, Place::Answer).encode())
@@ -160,10 +161,16 @@ pub(super) fn decode_reply(item: &Item) -> Result<Reply, StoreError> {
         refusals: fields.number("refusals")?,
         refused_since: fields.time_maybe("refused_since")?,
         committed_at: fields.time("committed_at")?,
+        cost: fields.counters_maybe("cost")?,
     })
 }
 
-const KINDS: [ReplyKind; 3] = [ReplyKind::Answer, ReplyKind::OptOut, ReplyKind::Apology];
+const KINDS: [ReplyKind; 4] = [
+    ReplyKind::Answer,
+    ReplyKind::OptOut,
+    ReplyKind::Apology,
+    ReplyKind::OverLimit,
+];
 const STATUSES: [ReplyStatus; 5] = [
     ReplyStatus::Ready,
     ReplyStatus::Sending,
@@ -177,6 +184,7 @@ const fn kind_word(kind: ReplyKind) -> &'static str {
         ReplyKind::Answer => "answer",
         ReplyKind::OptOut => "opt_out",
         ReplyKind::Apology => "apology",
+        ReplyKind::OverLimit => "over_limit",
     }
 }
 
@@ -217,9 +225,19 @@ pub(super) fn encode_state(conversation: &ConversationId, state: &State) -> Item
         .text_maybe("last_reply", state.last_reply)
         .number_maybe("last_inbound_at", state.last_inbound_at)
         .number_maybe("paused_until", state.paused_until)
+        .text_maybe("spent_day", state.spent.map(|spent| spent.day))
+        .number_maybe("spent_micro_usd", state.spent.map(|spent| spent.micro_usd))
+        .number_maybe("limited_until", state.limited_until)
         .set("aliases", texts(state.aliases.iter().map(Alias::as_str)))
         .set("met", texts(&state.met))
         .number("created_at", state.created_at);
+    let item = match state.session {
+        Some(session) => item
+            .number("session_began_at", session.began_at)
+            .number("session_exchanges", session.exchanges)
+            .set("session_is_over", AttributeValue::Bool(session.is_over)),
+        None => item,
+    };
     let item = match &state.sealed {
         Some(sealed) => item
             .text("sealed_reply", sealed.reply)
@@ -267,6 +285,9 @@ pub(super) fn decode_state(item: &Item) -> Result<State, StoreError> {
         last_inbound_at: fields.time_maybe("last_inbound_at")?,
         opt_out,
         paused_until: fields.time_maybe("paused_until")?,
+        spent: decode_spent(&fields)?,
+        session: decode_session(&fields)?,
+        limited_until: fields.time_maybe("limited_until")?,
         aliases: fields.parsed_list("aliases", Alias::parse)?,
         // States of before it was kept have none.
         met: if item.contains_key("met") {
@@ -276,6 +297,36 @@ pub(super) fn decode_state(item: &Item) -> Result<State, StoreError> {
         },
         created_at: fields.time("created_at")?,
     })
+}
+
+fn decode_spent(fields: &Fields<'_>) -> Result<Option<Spent>, StoreError> {
+    let day = fields.parsed_maybe("spent_day", parse_day)?;
+    day.map(|day| {
+        let micro_usd = fields.number("spent_micro_usd")?;
+        Ok(Spent { day, micro_usd })
+    })
+    .transpose()
+}
+
+/// `2026-11-30`.
+pub(super) fn parse_day(text: &str) -> Result<jiff::civil::Date, IdError> {
+    text.parse().map_err(|_| IdError {
+        what: "a day",
+        problem: "is not written as 2026-11-30",
+    })
+}
+
+fn decode_session(fields: &Fields<'_>) -> Result<Option<Session>, StoreError> {
+    let began_at = fields.time_maybe("session_began_at")?;
+    began_at
+        .map(|began_at| {
+            Ok(Session {
+                began_at,
+                exchanges: fields.number("session_exchanges")?,
+                is_over: fields.is_true("session_is_over"),
+            })
+        })
+        .transpose()
 }
 
 pub(super) fn encode_summary(conversation: &ConversationId, summary: &Summary) -> Item {

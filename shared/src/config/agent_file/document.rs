@@ -3,6 +3,7 @@
 //! Which keys exist is known from which were asked for: a key that nobody asked for is a mistake.
 
 mod reads;
+mod rows;
 mod unknown;
 
 use std::collections::BTreeSet;

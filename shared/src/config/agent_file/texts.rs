@@ -28,6 +28,7 @@ pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<
     let apology = text_of("apology", |texts| &texts.apology);
     let opted_out = text_of("opted_out", |texts| &texts.opted_out);
     let refusal = text_of("refusal", |texts| &texts.refusal);
+    let over_limit = text_of("over_limit", |texts| &texts.over_limit);
     // There is no text of ours in this language, and a foreign one would puzzle people.
     if !missing.is_empty() && !file.is_broken() {
         let message = format!(
@@ -40,26 +41,30 @@ pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<
         apology: apology?,
         opted_out: opted_out?,
         refusal: refusal?,
+        over_limit: over_limit?,
     })
 }
 
 /// The default texts of a primary language (`pt`, `es`, `en`), where there are any.
 fn of_language(primary: &str) -> Option<Texts> {
-    let [apology, opted_out, refusal] = match primary {
+    let [apology, opted_out, refusal, over_limit] = match primary {
         "pt" => [
             "Desculpe, não consegui responder agora. Pode me escrever de novo daqui a pouco?",
             "Certo, não vou mais mandar mensagens. Se quiser voltar a falar comigo, é só escrever.",
             "Desculpe, com isso eu não posso ajudar. Posso ajudar com outra coisa?",
+            "Cheguei ao meu limite de conversas de hoje e não consigo mais responder. Amanhã volto a responder: é só me escrever.",
         ],
         "es" => [
             "Perdón, ahora no pude responder. ¿Puedes escribirme de nuevo en un rato?",
             "De acuerdo, no enviaré más mensajes. Si quieres volver a hablar conmigo, solo escríbeme.",
             "Perdón, con eso no puedo ayudar. ¿Puedo ayudarte con otra cosa?",
+            "Llegué a mi límite de conversaciones de hoy y ya no puedo responder. Mañana vuelvo a responder: solo escríbeme.",
         ],
         "en" => [
             "Sorry, I could not answer just now. Could you write to me again in a little while?",
             "All right, I will send no more messages. If you want to talk to me again, just write.",
             "Sorry, I cannot help with that. Is there something else I can do for you?",
+            "I have reached my limit of conversations for today and cannot answer any more. I will answer again tomorrow: just write to me.",
         ],
         _ => return None,
     };
@@ -67,5 +72,6 @@ fn of_language(primary: &str) -> Option<Texts> {
         apology: apology.to_owned(),
         opted_out: opted_out.to_owned(),
         refusal: refusal.to_owned(),
+        over_limit: over_limit.to_owned(),
     })
 }

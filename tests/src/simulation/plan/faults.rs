@@ -129,6 +129,8 @@ faults! {
     MainDown = "main model down for a while",
     /// What is asked of the breakers fails.
     BreakerFails = "breaker cannot be read or moved",
+    /// What is asked of the ledger fails, before or after it is done.
+    LedgerFails = "ledger cannot be reached",
 }
 
 impl Fault {
@@ -176,6 +178,15 @@ impl Swarm {
         self
     }
 
+    /// With a ledger that fails.
+    pub(super) fn draw_ledger(self, dice: &mut StdRng) -> Self {
+        if dice.random_bool(0.3) {
+            self.with(Fault::LedgerFails)
+        } else {
+            self
+        }
+    }
+
     /// With faults of models that have a fallback as well.
     pub(super) fn draw_fallback(mut self, dice: &mut StdRng) -> Self {
         for fault in Fault::ALL.iter().filter(|fault| fault.is_of_fallback()) {
@@ -192,7 +203,11 @@ impl Swarm {
         }
         let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
         let mut swarm = Self(0);
-        let usual = |fault: &&Fault| !fault.is_of_tools() && !fault.is_of_fallback();
+        // What came later has dice of its own.
+        let later = |fault: &Fault| {
+            fault.is_of_tools() || fault.is_of_fallback() || *fault == Fault::LedgerFails
+        };
+        let usual = |fault: &&Fault| !later(fault);
         for fault in Fault::ALL.iter().filter(usual) {
             if dice.random_bool(share) {
                 swarm = swarm.with(*fault);

@@ -66,6 +66,7 @@ fn old_reply(id: ReplyId, event: &Event) -> StoredReply {
             refusals: 0,
             refused_since: None,
             committed_at: event.sent_at,
+            cost: None,
         },
         epoch: 0,
         given_back_by: None,
