@@ -24,6 +24,8 @@ pub enum Behaviour {
     Call(Duration, Vec<(&'static str, &'static str)>),
     /// Fails after this long.
     Fail(Duration, ModelErrorClass),
+    /// Fails after this long, and reports its tokens as an answer would.
+    FailMetered(Duration, ModelErrorClass),
     /// Panics.
     Panic,
 }
@@ -36,6 +38,7 @@ pub struct ScriptedModel {
     prompts: Mutex<Vec<Prompt>>,
     models: Mutex<Vec<String>>,
     reported: Mutex<u64>,
+    metered: Mutex<Usage>,
     compaction: Mutex<Behaviour>,
 }
 
@@ -49,6 +52,7 @@ impl ScriptedModel {
             prompts: Mutex::default(),
             models: Mutex::default(),
             reported: Mutex::new(100),
+            metered: Mutex::default(),
             compaction: Mutex::new(Behaviour::Say(
                 COMPACTION_TAKES,
                 r#"{"summary":"A pessoa conversou com a recepção.","facts":[]}"#.to_owned(),
@@ -79,6 +83,23 @@ impl ScriptedModel {
     /// What every call reports as its input tokens from now on; 0 is no report.
     pub fn reports(&self, tokens: u64) {
         *self.reported.lock().unwrap() = tokens;
+    }
+
+    /// All tokens that were reported so far, of failures too.
+    pub fn metered(&self) -> Usage {
+        *self.metered.lock().unwrap()
+    }
+
+    fn meter(&self) -> Usage {
+        let usage = Usage {
+            input_uncached: *self.reported.lock().unwrap(),
+            output: 20,
+            ..Usage::default()
+        };
+        let mut sum = self.metered.lock().unwrap();
+        sum.input_uncached += usage.input_uncached;
+        sum.output += usage.output;
+        usage
     }
 
     /// The models that were asked for an answer, in order.
@@ -124,6 +145,7 @@ impl Model for ScriptedModel {
             let next = self.next.lock().unwrap().pop_front();
             next.unwrap_or_else(|| self.usual.lock().unwrap().clone())
         };
+        let is_metered = matches!(behaviour, Behaviour::FailMetered(..));
         let finish = match behaviour {
             Behaviour::Break(..) => Finish::Cut,
             _ => Finish::Complete,
@@ -137,19 +159,23 @@ impl Model for ScriptedModel {
                 (takes, Ok((words, Vec::new())))
             }
             Behaviour::Call(takes, calls) => (takes, Ok((String::new(), asked(&calls)))),
-            Behaviour::Fail(takes, class) => (takes, Err(class)),
+            Behaviour::Fail(takes, class) | Behaviour::FailMetered(takes, class) => {
+                (takes, Err(class))
+            }
             Behaviour::Panic => panic!("told to"),
         };
         self.clock.sleep(takes.min(timeout)).await;
         if takes > timeout {
             return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
         }
-        let (text, calls) = outcome.map_err(|class| ModelError::new(class, "told to"))?;
-        let usage = Usage {
-            input_uncached: *self.reported.lock().unwrap(),
-            output: 20,
-            ..Usage::default()
-        };
+        let (text, calls) = outcome.map_err(|class| {
+            let metered = is_metered.then(|| Box::new(self.meter().metered(model)));
+            ModelError {
+                metered,
+                ..ModelError::new(class, "told to")
+            }
+        })?;
+        let usage = self.meter();
         Ok(ModelReply {
             text,
             calls,

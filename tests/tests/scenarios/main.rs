@@ -5,6 +5,8 @@ use recado_tests::fake_world::FakeWorld;
 
 mod agenda;
 mod failures;
+mod ledger;
+mod limits;
 mod memory;
 mod models;
 mod outages;

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod mistakes;
+mod money;
 
 const LEAST: &str = "id = \"recepcao\"\npersona = \"Você é a Lia.\"\n";
 

@@ -6,10 +6,15 @@ use crate::domain::agent::Texts;
 /// WhatsApp refuses a text that is longer, in characters.
 const TEXT_CHARS_MAX: usize = 4096;
 
+const OVER_LIMIT: &str = "over_limit";
+
 /// The texts of `[texts]`, the missing ones from our own where the language has them.
 pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<Texts> {
     let primary = language.value.split('-').next().unwrap_or_default();
     let defaults = of_language(primary);
+    let has_limit = ["conversation_day_usd", "agent_day_usd"]
+        .into_iter()
+        .any(|limit| file.has("limits", limit));
     let mut missing = Vec::new();
     let mut text_of = |key: &'static str, pick: fn(&Texts) -> &String| {
         let default = defaults.as_ref().map(|texts| pick(texts).clone());
@@ -20,7 +25,9 @@ pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<
             TEXT_CHARS_MAX,
             default.as_deref().unwrap_or("…"),
         );
-        if !is_set && default.is_none() {
+        // What nobody will be told need not be there.
+        let is_needed = key != OVER_LIMIT || has_limit;
+        if !is_set && default.is_none() && is_needed {
             missing.push(key);
         }
         found.map(|found| found.value).or(default)
@@ -28,7 +35,7 @@ pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<
     let apology = text_of("apology", |texts| &texts.apology);
     let opted_out = text_of("opted_out", |texts| &texts.opted_out);
     let refusal = text_of("refusal", |texts| &texts.refusal);
-    let over_limit = text_of("over_limit", |texts| &texts.over_limit);
+    let over_limit = text_of(OVER_LIMIT, |texts| &texts.over_limit);
     // There is no text of ours in this language, and a foreign one would puzzle people.
     if !missing.is_empty() && !file.is_broken() {
         let message = format!(
@@ -38,10 +45,10 @@ pub(super) fn read(file: &mut Document<'_>, language: &Found<String>) -> Option<
         file.mistake("", "language", language.origin, message);
     }
     Some(Texts {
-        apology: apology?,
+        apology: apology.clone()?,
         opted_out: opted_out?,
         refusal: refusal?,
-        over_limit: over_limit?,
+        over_limit: over_limit.or(apology)?,
     })
 }
 
