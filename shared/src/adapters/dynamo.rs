@@ -20,6 +20,7 @@ mod outbox;
 mod request;
 mod run;
 pub mod schema;
+mod state;
 mod sweep;
 
 use std::fmt;

@@ -40,7 +40,7 @@ impl Journal for LogJournal {
         if warn(&hash, step) || self.warnings_only {
             return;
         }
-        let told = [called, routed, operated];
+        let told = [answered, called, routed, operated];
         if !told.into_iter().any(|tell| tell(&hash, agent, step)) {
             write(&hash, agent, step);
         }
@@ -143,6 +143,34 @@ fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
     }
 }
 
+/// What a model answered, in numbers.
+fn answered(hash: &str, agent: &str, step: &Step) -> bool {
+    let Step::ModelCalled {
+        model,
+        purpose,
+        why,
+        usage,
+        took,
+    } = step
+    else {
+        return false;
+    };
+    tracing::info!(
+        conversation.hash = hash,
+        agent.id = agent,
+        model = model.as_str(),
+        purpose = ?purpose,
+        why = why.as_str(),
+        after = why.after().map(ModelErrorClass::as_str),
+        input_tokens = usage.input(),
+        cached_tokens = usage.input_cache_read,
+        output_tokens = usage.output,
+        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "model answered"
+    );
+    true
+}
+
 /// An operator's own doing.
 fn operated(hash: &str, agent: &str, step: &Step) -> bool {
     match step {
@@ -225,23 +253,6 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::Claimed { reply, batch } => {
             line!("batch claimed", turn = %reply, messages = batch.len());
         }
-        Step::ModelCalled {
-            model,
-            purpose,
-            why,
-            usage,
-            took,
-        } => line!(
-            "model answered",
-            model = model.as_str(),
-            purpose = ?purpose,
-            why = why.as_str(),
-            after = why.after().map(ModelErrorClass::as_str),
-            input_tokens = usage.input(),
-            cached_tokens = usage.input_cache_read,
-            output_tokens = usage.output,
-            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
-        ),
         Step::ModelRecovered { model, since } => line!(
             "a model that was left out is back",
             model = model.as_str(),
@@ -266,7 +277,8 @@ fn write(hash: &str, agent: &str, step: &Step) {
         }
         Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
         Step::Forgotten { items } => line!("person forgotten", items = items),
-        Step::ModelFailed { .. }
+        Step::ModelCalled { .. }
+        | Step::ModelFailed { .. }
         | Step::ModelIncident { .. }
         | Step::ToolCalled { .. }
         | Step::Routed { .. }

@@ -82,6 +82,19 @@ pub struct Taken {
     pub word: String,
 }
 
+fn ingest(world: &World) -> Ingest {
+    let secrets = MetaSecrets {
+        app_secrets: vec![SECRET.to_owned()],
+        verify_token: "word".to_owned(),
+    };
+    Ingest {
+        world: world.clone(),
+        channels: Channels {
+            meta: Arc::new(secrets),
+        },
+    }
+}
+
 impl Bench {
     pub async fn start(seed: u64) -> Arc<Self> {
         log::begin();
@@ -119,19 +132,9 @@ impl Bench {
             dead_runs: DeadRuns::default(),
             kept_reads: KeptReads::default(),
         };
-        let secrets = MetaSecrets {
-            app_secrets: vec![SECRET.to_owned()],
-            verify_token: "word".to_owned(),
-        };
-        let channels = Channels {
-            meta: Arc::new(secrets),
-        };
         let (stop, stopped) = watch::channel(false);
         let bench = Arc::new(Self {
-            ingest: Ingest {
-                world: world.clone(),
-                channels,
-            },
+            ingest: ingest(&world),
             world,
             model,
             messenger,

@@ -37,6 +37,9 @@ const STATEMENTS: [(&str, &str); 4] = [
 /// Where statements are sent: a write sends one of the three single requests, by the statement's verb.
 const SENDERS: [&str; 2] = ["write", "transact"];
 
+/// The ports that ask AWS; all but the queues are the table's.
+const PORTS: [&str; 4] = ["store", "ticks", "breakers", "ledger"];
+
 type Functions = BTreeMap<(String, String), Doings>;
 
 /// Everything that these functions of the flow, by module and name, can come to ask AWS for.
@@ -61,7 +64,7 @@ pub fn of_flow(roots: &[(&str, &str)]) -> BTreeSet<Right> {
             next.push((module.clone(), name.clone()));
         }
         for (field, method) in &doings.on_fields {
-            if field == "store" || field == "ticks" {
+            if PORTS.contains(&field.as_str()) {
                 rights.extend(of_port(field, method));
             }
         }
@@ -72,8 +75,8 @@ pub fn of_flow(roots: &[(&str, &str)]) -> BTreeSet<Right> {
 /// What one method of a port asks AWS for.
 pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     let place = match port {
-        "store" => "shared/src/adapters/dynamo",
-        _ => "shared/src/adapters/sqs.rs",
+        "ticks" => "shared/src/adapters/sqs.rs",
+        _ => "shared/src/adapters/dynamo",
     };
     let mut files = source::files(place);
     if port == "ticks" {
@@ -81,7 +84,14 @@ pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     }
     let parent = source::files("shared/src/adapters/dynamo.rs");
     files.extend(parent);
-    of_table(&source::functions(&files), method)
+    let module = if port == "store" { "dynamo" } else { port };
+    // What the port itself makes of another method.
+    let method = if method == "spent_on" {
+        "of_day"
+    } else {
+        method
+    };
+    of_table(&source::functions(&files), (module, method))
 }
 
 fn of_queue(functions: &Functions, method: &str) -> BTreeSet<Right> {
@@ -98,8 +108,8 @@ fn of_queue(functions: &Functions, method: &str) -> BTreeSet<Right> {
         .collect()
 }
 
-fn of_table(functions: &Functions, method: &str) -> BTreeSet<Right> {
-    let root = ("dynamo".to_owned(), method.to_owned());
+fn of_table(functions: &Functions, (module, method): (&str, &str)) -> BTreeSet<Right> {
+    let root = (module.to_owned(), method.to_owned());
     assert!(functions.contains_key(&root), "the table has no {method}");
     let mut seen = BTreeSet::new();
     let mut next = vec![root];

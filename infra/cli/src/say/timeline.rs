@@ -118,13 +118,7 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             word("outcome")
         ),
         "handed_off" => "handed off to a human: recado resume gives the person back".to_owned(),
-        "limit_reached" => format!(
-            "limit      of the {} is reached for today: the model is not asked",
-            word("limit")
-        ),
         "booked" => cost(&count)?,
-        "paused" => "paused     an operator has taken the person over".to_owned(),
-        "resumed" => "resumed    the agent has the person again".to_owned(),
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
         "fenced" => "fenced     another run was quicker".to_owned(),
@@ -143,6 +137,19 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
         ),
         "compaction_refused" => format!("compaction refused: {}", word("reason")),
         "forgotten" => format!("forgotten  {} items", count("items")),
+        name => aside(name, &word)?,
+    })
+}
+
+/// What keeps the agent from answering.
+fn aside(name: &str, word: &impl Fn(&str) -> String) -> Option<String> {
+    Some(match name {
+        "limit_reached" => format!(
+            "limit      of the {} is reached for today: the model is not asked",
+            word("limit")
+        ),
+        "paused" => "paused     an operator has taken the person over".to_owned(),
+        "resumed" => "resumed    the agent has the person again".to_owned(),
         _ => return None,
     })
 }

@@ -7,12 +7,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use super::DynamoStore;
 use super::calls;
 use super::fields::Fields;
-use super::items::{
-    decode_event, decode_reply, decode_state, encode_event, encode_reply, encode_state, key_of,
-};
+use super::items::{decode_event, decode_reply, encode_event, encode_reply, key_of};
 use super::keys::{FRONT_FROM, ItemKey, MEMORY_FROM, Place, Slot};
 use super::request::{Answer, Item, Statement, number, text};
 use super::schema::{ITEM, SLOT};
+use super::state::{decode_state, encode_state};
 use crate::domain::batch::Closure;
 use crate::domain::{ConversationId, Event, MessageId, Spent, State, Timestamp};
 use crate::error::StoreError;
@@ -318,6 +317,11 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
     if let Some(opt_out) = &commit.opt_out {
         update = update.with(":stop_sent", number(opt_out.sent_at));
     }
+    with_moments_and_money(update, commit)
+}
+
+/// The values of what only some commits change.
+fn with_moments_and_money(mut update: Statement, commit: &Commit) -> Statement {
     for (name, until) in [
         (":paused_until", commit.paused_until),
         (":limited_until", commit.limited_until),

@@ -1,3 +1,5 @@
+//! Tables of what calls cost, of limits and of sessions, with each boundary named.
+
 use super::*;
 use crate::domain::agent::sample;
 use crate::domain::prices::Price;
