@@ -20,6 +20,8 @@ struct File {
     prices: Vec<Entry>,
     #[serde(default)]
     send: Vec<SendEntry>,
+    #[serde(default)]
+    aws: Vec<AwsEntry>,
 }
 
 #[derive(Deserialize)]
@@ -51,6 +53,26 @@ struct SendEntry {
     usd: f64,
     source: String,
     read_on: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "source and date are for readers and tests")
+)]
+struct AwsEntry {
+    name: String,
+    usd_per_million: f64,
+    source: String,
+    read_on: String,
+}
+
+/// What AWS takes in us-east-1, in dollars for a million: for what is told of costs, and for nothing that is counted.
+pub fn of_aws(name: &str) -> Option<f64> {
+    let file: File = toml::from_str(BUILT_IN).ok()?;
+    let entry = file.aws.into_iter().find(|entry| entry.name == name)?;
+    Some(entry.usd_per_million)
 }
 
 /// The prices that come with the program.
@@ -129,6 +151,12 @@ mod tests {
         for fee in &file.send {
             assert!(fee.source.starts_with("https://developers.facebook.com/"));
             assert!(fee.read_on.parse::<jiff::civil::Date>().is_ok());
+        }
+        let readme = include_str!("../../../README.md");
+        for entry in &file.aws {
+            assert!(readme.contains(&entry.source), "{}", entry.source);
+            assert!(entry.read_on.parse::<jiff::civil::Date>().is_ok());
+            assert!(of_aws(&entry.name).is_some_and(|price| price > 0.0));
         }
     }
 
