@@ -25,9 +25,7 @@ pub fn page(lines: &[Value], brl: Option<u64>) -> String {
         let row = rows.entry((word("model"), word("kind"))).or_default();
         *row = row.plus(&counters(line));
     }
-    let all = rows
-        .values()
-        .fold(Counters::default(), |sum, row| sum.plus(row));
+    let all = rows.values().fold(Counters::default(), Counters::plus);
     let mut page = String::new();
     let head = [
         "model", "kind", "calls", "input", "cached", "written", "output", "USD",
@@ -35,12 +33,20 @@ pub fn page(lines: &[Value], brl: Option<u64>) -> String {
     push(
         &mut page,
         &head.map(str::to_owned),
-        brl.map(|_| "BRL".to_owned()),
+        brl.map(|_| "BRL".to_owned()).as_ref(),
     );
     for ((model, kind), row) in &rows {
-        push(&mut page, &cells(model, kind, row), in_brl(row, brl));
+        push(
+            &mut page,
+            &cells(model, kind, row),
+            in_brl(row, brl).as_ref(),
+        );
     }
-    push(&mut page, &cells("together", "", &all), in_brl(&all, brl));
+    push(
+        &mut page,
+        &cells("together", "", &all),
+        in_brl(&all, brl).as_ref(),
+    );
     page.push('\n');
     page.push_str(&remarks(&all));
     page.trim_end().to_owned()
@@ -86,11 +92,11 @@ fn in_brl(row: &Counters, brl: Option<u64>) -> Option<String> {
     Some(cost(row, u64::try_from(micro).unwrap_or(u64::MAX)))
 }
 
-fn push(page: &mut String, cells: &[String; 8], last: Option<String>) {
+fn push(page: &mut String, cells: &[String; 8], last: Option<&String>) {
     let [model, kind, numbers @ ..] = cells;
     // Writing to a text cannot fail.
     let _ = write!(page, "{model:<28} {kind:<11}");
-    for number in numbers.iter().chain(last.as_ref()) {
+    for number in numbers.iter().chain(last) {
         let _ = write!(page, " {number:>9}");
     }
     page.push('\n');
@@ -111,12 +117,11 @@ fn remarks(all: &Counters) -> String {
             dollars(all.estimated_micro_usd)
         ));
     }
-    if all.turns > 0 {
-        let each = dollars(all.micro_usd / all.turns);
+    if let Some(each) = all.micro_usd.checked_div(all.turns) {
+        let each = dollars(each);
         lines.push(format!("{} turns answered, US$ {each} each.", all.turns));
     }
-    if all.sessions > 0 {
-        let tenths = all.turns * 10 / all.sessions;
+    if let Some(tenths) = (all.turns * 10).checked_div(all.sessions) {
         let (whole, tenth) = (tenths / 10, tenths % 10);
         lines.push(format!(
             "{} sessions began, {whole}.{tenth} exchanges to a session.",

@@ -310,9 +310,7 @@ mod tests {
             (dropped.estimated_calls, dropped.estimated_micro_usd),
             (1, 3)
         );
-        let all = lines
-            .values()
-            .fold(Counters::default(), |sum, line| sum.plus(line));
+        let all = lines.values().fold(Counters::default(), Counters::plus);
         let counted = Counters {
             turns: 1,
             sessions: 1,

@@ -33,9 +33,12 @@ pub fn charge(prices: &PriceList, kind: ChargeKind, reply: &ModelReply) -> Charg
 pub fn metered(prices: &PriceList, kind: ChargeKind, model: &str, usage: Usage) -> Charge {
     // Who reports no tokens has not told what it cost.
     let is_told = usage.input() > 0 || usage.output > 0;
-    let listed = || match is_told {
-        true => prices.cost(model, &usage),
-        false => is_free(prices, model).then_some(0),
+    let listed = || {
+        if is_told {
+            prices.cost(model, &usage)
+        } else {
+            is_free(prices, model).then_some(0)
+        }
     };
     Charge {
         model: model.to_owned(),

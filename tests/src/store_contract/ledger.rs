@@ -52,7 +52,7 @@ async fn of(bench: &dyn Bench, name: &str) -> Vec<Line> {
 
 fn sum(lines: &[Line]) -> Counters {
     let each = lines.iter().map(|line| &line.counters);
-    each.fold(Counters::default(), |sum, one| sum.plus(one))
+    each.fold(Counters::default(), Counters::plus)
 }
 
 pub async fn what_is_booked_is_counted_by_day_and_by_conversation(bench: &dyn Bench) {

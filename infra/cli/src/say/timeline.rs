@@ -117,7 +117,6 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             count("took_ms"),
             word("outcome")
         ),
-        "handed_off" => "handed off to a human: recado resume gives the person back".to_owned(),
         "booked" => cost(&count)?,
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
@@ -148,6 +147,7 @@ fn aside(name: &str, word: &impl Fn(&str) -> String) -> Option<String> {
             "limit      of the {} is reached for today: the model is not asked",
             word("limit")
         ),
+        "handed_off" => "handed off to a human: recado resume gives the person back".to_owned(),
         "paused" => "paused     an operator has taken the person over".to_owned(),
         "resumed" => "resumed    the agent has the person again".to_owned(),
         _ => return None,

@@ -35,6 +35,7 @@ fn day(day: i8) -> Date {
     jiff::civil::date(2026, 11, day)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the state has it")]
 fn on(day_of_month: i8, micro_usd: u64) -> Option<Spent> {
     Some(Spent {
         day: day(day_of_month),
