@@ -13,7 +13,7 @@ use recado::flow::forget;
 use recado::ports::Ledger as _;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_store::{Fault, Faults};
-use recado_tests::fake_tools::{BOOK, HOURS};
+use recado_tests::fake_tools::{BOOK, HOURS, ToolBehaviour};
 use recado_tests::fake_world::{FakeWorld, agent};
 
 use crate::{ANA, BIA, answers};
@@ -324,6 +324,27 @@ async fn after_a_write_or_a_minute_a_read_is_made_again() {
         let reads = tries.iter().filter(|one| one.tool == HOURS).count();
         assert_eq!(reads, 2, "{label}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_paid_before_a_panic_is_booked() {
+    let world = start(|_| {});
+    world.tools.declare();
+    let book = vec![(BOOK, r#"{"what":"9h"}"#)];
+    world.model.then(Behaviour::Call(SECOND, book));
+    world.tools.then(ToolBehaviour::ActAndPanic);
+    world.say(ANA, "marca 9h").await;
+    world.pass_s(8).await;
+    let paid = row(&lines(&world).await, "mini", ChargeKind::Answer);
+    assert_eq!((paid.calls, paid.turns), (1, 0));
+    let state = world.store.look().people[&world.conversation(ANA)]
+        .state
+        .clone();
+    let state = state.unwrap();
+    assert_eq!(
+        (state.crashes, state.spent.unwrap().micro_usd),
+        (1, ONE_ANSWER)
+    );
 }
 
 /// Whatever happens short of a death: what the models report is what is booked.

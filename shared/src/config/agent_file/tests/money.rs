@@ -106,3 +106,33 @@ fn a_foreign_language_needs_the_line_only_where_there_is_a_limit() {
         "{found:?}"
     );
 }
+
+#[test]
+fn a_check_says_which_models_no_limit_can_count() {
+    let report = |text: &str| check_report("a.toml", &format!("{LEAST}{text}")).0;
+    let limits = "[limits]\nagent_day_usd = 1\n[model]\n";
+    let unknown = "no price is known for ";
+    for (label, text, names) in [
+        ("no limit", "[model]\nmain = \"maxi\"", None),
+        ("listed", "main = \"openai:gpt-6-luna\"", None),
+        ("its provider tells", "main = \"openrouter:x/y\"", None),
+        (
+            "one of two",
+            "main = \"gpt-6-luna\"\nlight = \"mini\"",
+            Some("mini"),
+        ),
+        ("both", "main = \"b\"\nfallback = \"a\"", Some("a, b")),
+    ] {
+        let text = if label == "no limit" {
+            text.to_owned()
+        } else {
+            format!("{limits}{text}")
+        };
+        let report = report(&text);
+        let told = report.split_once(unknown).map(|(_, rest)| rest);
+        let told = told
+            .and_then(|rest| rest.split_once(", so its"))
+            .map(|(names, _)| names);
+        assert_eq!(told, names, "{label}: {report}");
+    }
+}
