@@ -2,6 +2,7 @@
 
 pub mod absent;
 pub mod cached_breakers;
+pub mod cached_ledger;
 pub mod chance;
 pub mod clock;
 pub mod demo;

@@ -2,6 +2,7 @@
 
 pub mod agent_file;
 mod nearest;
+pub mod prices;
 pub mod roster;
 pub mod secret;
 pub mod secrets;

@@ -4,12 +4,14 @@ pub mod agenda;
 pub mod agent;
 pub mod batch;
 pub mod breaker;
+pub mod charge;
 pub mod conversation;
 pub mod event;
 pub mod identity;
 pub mod ids;
 pub mod keyed_hash;
 pub mod memory;
+pub mod prices;
 pub mod prompt;
 pub mod provider;
 pub mod reply;
@@ -23,6 +25,7 @@ pub use agenda::{Day, Entry, EntryKind, EntryStatus, Priority};
 pub use agent::Agent;
 pub use batch::Batch;
 pub use breaker::{Breaker, Chosen};
+pub use charge::{Booking, Charge, ChargeKind, Counters, Line, Session, SpendLimit, Spent};
 pub use conversation::{Lease, OptOut, Sealed, State};
 pub use event::{
     ClosedReason, Content, DeliveryStatus, Event, Inbound, ProviderEvent, StatusUpdate,
@@ -34,6 +37,7 @@ pub use ids::{
 };
 pub use keyed_hash::Hasher;
 pub use memory::{Exchange, Fact, Memory, PastMessage, Summary};
+pub use prices::PriceList;
 pub use prompt::{Carried, Finish, ModelReply, Output, Prompt, Round, Turn, Usage};
 pub use provider::Provider;
 pub use reply::{Reply, ReplyKind, ReplyStatus};

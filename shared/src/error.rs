@@ -145,6 +145,25 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// Status and provider code, for the log; never the body.
     pub reason: String,
+    /// What it cost all the same, where the provider metered it.
+    pub metered: Option<Box<Metered>>,
+}
+
+/// What a call that failed has cost, as its provider reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metered {
+    /// The model, as the provider names it.
+    pub model: String,
+    /// Input tokens paid in full.
+    pub input_uncached: u64,
+    /// Input tokens read from the provider's cache.
+    pub input_cache_read: u64,
+    /// Input tokens written to it.
+    pub input_cache_write: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// The provider's own figure, in millionths of a US dollar.
+    pub cost_micro_usd: Option<u64>,
 }
 
 impl ModelError {
@@ -154,6 +173,7 @@ impl ModelError {
             class,
             retry_after: None,
             reason: reason.into(),
+            metered: None,
         }
     }
 }

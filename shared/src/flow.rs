@@ -3,7 +3,7 @@
 //! ```text
 //! ingest     verified events -> resolve -> append -> tick
 //! process    tick -> peek -> decide -> hold | close | deliver | answer -> look again, until at rest
-//! run        claim -> batch -> memory -> context -> model and tools (watched) -> commit -> send -> release
+//! run        claim -> batch -> memory -> context -> model and tools (watched) -> commit -> send -> release -> book
 //! compact    job -> plan -> one model call -> check -> one transaction
 //! sweep      whatever is not at rest for too long -> a fresh tick
 //! forget     tombstones, job and state in one transaction -> the rest, in an order that a crash can repeat
@@ -14,10 +14,11 @@ use std::sync::Arc;
 use crate::domain::{ConversationId, Hasher, RunId, Step, Timestamp};
 use crate::error::{StoreError, TicksError};
 use crate::ports::{
-    Agents, Breakers, Chance, Clock, Journal, Messenger, Model, Store, Ticks, Tools,
+    Agents, Breakers, Chance, Clock, Journal, Ledger, Messenger, Model, Store, Ticks, Tools,
 };
 
 pub mod act;
+pub mod bill;
 mod breakers;
 mod choose;
 pub mod compact;
@@ -27,6 +28,7 @@ pub mod deliver;
 pub mod forget;
 pub mod ingest;
 mod insist;
+mod kept_reads;
 pub mod lease;
 pub mod look;
 pub mod pause;
@@ -38,6 +40,7 @@ pub mod think;
 pub mod watch;
 
 pub use dead_runs::DeadRuns;
+pub use kept_reads::KeptReads;
 
 /// Everything outside, as the flow sees it.
 #[derive(Clone)]
@@ -50,6 +53,8 @@ pub struct World {
     pub models: Arc<dyn Model>,
     /// Which models are left out for a while.
     pub breakers: Arc<dyn Breakers>,
+    /// Where costs are kept.
+    pub ledger: Arc<dyn Ledger>,
     /// What the models may call.
     pub tools: Arc<dyn Tools>,
     /// The way back to the person.
@@ -66,6 +71,8 @@ pub struct World {
     pub hasher: Arc<Hasher>,
     /// Runs known to be over.
     pub dead_runs: DeadRuns,
+    /// What dropped runs have read.
+    pub kept_reads: KeptReads,
 }
 
 impl World {

@@ -15,6 +15,7 @@ use tokio::sync::OnceCell;
 
 use crate::adapters::absent::{NoMessenger, NoModel, NoTools};
 use crate::adapters::cached_breakers::CachedBreakers;
+use crate::adapters::cached_ledger::CachedLedger;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
 use crate::adapters::demo::DemoModel;
@@ -33,7 +34,7 @@ use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
 use crate::domain::{Hasher, Provider, Timestamp};
-use crate::flow::{DeadRuns, World};
+use crate::flow::{DeadRuns, KeptReads, World};
 use crate::ports::{Agenda, Clock, Messenger, Model, Tools};
 use keys::{OptionalKey, StoredKey, StoredToolSecrets, first, keys_of};
 
@@ -268,6 +269,7 @@ impl Opened {
         };
         Ok(World {
             breakers: Arc::new(CachedBreakers::new(store.clone(), Arc::clone(&clock))),
+            ledger: Arc::new(CachedLedger::new(store.clone(), Arc::clone(&clock))),
             store,
             ticks: Arc::new(ticks),
             models,
@@ -279,6 +281,7 @@ impl Opened {
             journal: Arc::new(LogJournal::new(Arc::clone(&hasher))),
             hasher,
             dead_runs: DeadRuns::default(),
+            kept_reads: KeptReads::default(),
         })
     }
 

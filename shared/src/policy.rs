@@ -16,6 +16,7 @@ pub mod retry;
 pub mod routing;
 pub mod schema;
 pub mod sendable;
+pub mod spend;
 pub mod supersede;
 pub mod tokens;
 pub mod tools;

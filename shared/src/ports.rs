@@ -2,6 +2,8 @@
 
 mod agenda;
 mod breakers;
+mod ledger;
+mod run;
 mod written;
 
 use std::sync::Arc;
@@ -16,12 +18,14 @@ use crate::domain::reply::Settlement;
 pub use crate::domain::tool::NewCalls;
 use crate::domain::{
     Address, Agent, AgentId, Alias, BusinessNumber, Call, ContactId, ConversationId,
-    DeliveryStatus, Event, Memory, MessageId, ModelReply, OptOut, Prompt, Reply, ReplyId, RunId,
-    State, Step, Timestamp, Tool, ToolCall, ToolResult,
+    DeliveryStatus, Event, Memory, MessageId, ModelReply, Prompt, Reply, ReplyId, RunId, State,
+    Step, Timestamp, Tool, ToolCall, ToolResult,
 };
 use crate::error::{ModelError, SendError, StoreError, TicksError};
 pub use agenda::Agenda;
 pub use breakers::Breakers;
+pub use ledger::Ledger;
+pub use run::{Commit, Release};
 pub use written::{Appended, Noted, Swapped, Written};
 
 /// The table. Every method is one request or one transaction, unless its page says otherwise.
@@ -215,50 +219,6 @@ pub struct Peek {
     pub outbox: Vec<Reply>,
     /// Pending messages in the order they were sent.
     pub pending: Vec<Event>,
-}
-
-/// How a run ends without a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
-    /// Whose lease it was.
-    pub run: RunId,
-    /// Which claim.
-    pub epoch: u64,
-    /// Runs counted so far; zero starts anew.
-    pub attempts: u32,
-    /// When the first of them began.
-    pub first_attempt_at: Option<Timestamp>,
-    /// No run before this moment.
-    pub hold_until: Option<Timestamp>,
-    /// Panics counted so far.
-    pub crashes: u32,
-}
-
-/// One commit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Commit {
-    /// Whose lease it is.
-    pub run: RunId,
-    /// Which claim; another epoch in the table means fenced.
-    pub epoch: u64,
-    /// The reply, `ready`.
-    pub reply: Reply,
-    /// What it answers: the set, never a watermark.
-    pub answered: Vec<MessageId>,
-    /// All calls of its turn, each with its result: from here on they are history.
-    pub calls: Vec<Call>,
-    /// When the newest of them was sent.
-    pub last_inbound_at: Timestamp,
-    /// Turns up to here stay out of the prompt.
-    pub cut_point: Option<ReplyId>,
-    /// The factor learnt by this run, for its model.
-    pub token_factor: Option<(String, f64)>,
-    /// The STOP that this reply confirms.
-    pub opt_out: Option<OptOut>,
-    /// Until when a human has the conversation, where this reply hands it over.
-    pub paused_until: Option<Timestamp>,
-    /// The moment of the commit; a pause that is over by now does not fence.
-    pub now: Timestamp,
 }
 
 /// A conversation with something not at rest.

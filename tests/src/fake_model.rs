@@ -29,6 +29,8 @@ pub enum Behaviour {
     Fail(Duration, ModelErrorClass),
     /// Asks to wait for so long.
     Throttle(Duration),
+    /// Fails after this long, and reports its tokens as an answer would.
+    FailMetered(Duration, ModelErrorClass),
     /// Panics.
     Panic,
 }
@@ -43,6 +45,7 @@ pub struct ScriptedModel {
     prompts: Mutex<Vec<Prompt>>,
     models: Mutex<Vec<String>>,
     reported: Mutex<u64>,
+    metered: Mutex<Usage>,
     compaction: Mutex<Behaviour>,
 }
 
@@ -58,6 +61,7 @@ impl ScriptedModel {
             prompts: Mutex::default(),
             models: Mutex::default(),
             reported: Mutex::new(100),
+            metered: Mutex::default(),
             compaction: Mutex::new(Behaviour::Say(
                 COMPACTION_TAKES,
                 r#"{"summary":"A pessoa conversou com a recepção.","facts":[]}"#.to_owned(),
@@ -102,6 +106,23 @@ impl ScriptedModel {
     /// What every call reports as its input tokens from now on; 0 is no report.
     pub fn reports(&self, tokens: u64) {
         *self.reported.lock().unwrap() = tokens;
+    }
+
+    /// All tokens that were reported so far, of failures too.
+    pub fn metered(&self) -> Usage {
+        *self.metered.lock().unwrap()
+    }
+
+    fn meter(&self) -> Usage {
+        let usage = Usage {
+            input_uncached: *self.reported.lock().unwrap(),
+            output: 20,
+            ..Usage::default()
+        };
+        let mut sum = self.metered.lock().unwrap();
+        sum.input_uncached += usage.input_uncached;
+        sum.output += usage.output;
+        usage
     }
 
     /// The models that were asked for an answer, in order.
@@ -151,6 +172,7 @@ impl Model for ScriptedModel {
             let usual = || self.usual.lock().unwrap().clone();
             next.or_else(own).unwrap_or_else(usual)
         };
+        let is_metered = matches!(behaviour, Behaviour::FailMetered(..));
         let finish = match behaviour {
             Behaviour::Break(..) => Finish::Cut,
             _ => Finish::Complete,
@@ -168,7 +190,9 @@ impl Model for ScriptedModel {
                 (takes, Ok((words, Vec::new())))
             }
             Behaviour::Call(takes, calls) => (takes, Ok((String::new(), asked(&calls)))),
-            Behaviour::Fail(takes, class) => (takes, Err(class)),
+            Behaviour::Fail(takes, class) | Behaviour::FailMetered(takes, class) => {
+                (takes, Err(class))
+            }
             Behaviour::Throttle(_) => (Duration::from_millis(100), Err(ModelErrorClass::Throttled)),
             Behaviour::Panic => panic!("told to"),
         };
@@ -176,17 +200,17 @@ impl Model for ScriptedModel {
         if takes > timeout {
             return Err(ModelError::new(ModelErrorClass::Transient, "timeout"));
         }
-        let (text, calls) = outcome.map_err(|class| ModelError {
-            retry_after,
-            ..ModelError::new(class, "told to")
+        let (text, calls) = outcome.map_err(|class| {
+            let metered = is_metered.then(|| Box::new(self.meter().metered(model)));
+            ModelError {
+                retry_after,
+                metered,
+                ..ModelError::new(class, "told to")
+            }
         })?;
         // As a provider's own items: of use to nobody else.
         let carried = calls.iter().map(|_| json!({ "of": model })).collect();
-        let usage = Usage {
-            input_uncached: *self.reported.lock().unwrap(),
-            output: 20,
-            ..Usage::default()
-        };
+        let usage = self.meter();
         Ok(ModelReply {
             text,
             calls,

@@ -8,6 +8,7 @@ mod calls;
 mod erase;
 pub mod guards;
 mod identity;
+mod ledger;
 mod memory;
 mod outbox;
 mod run;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use recado::adapters::cached_breakers::CachedBreakers;
+use recado::adapters::cached_ledger::CachedLedger;
 use recado::adapters::toolbox::Toolbox;
 use recado::adapters::toolbox::built_in::BuiltInTools;
 use recado::config::roster::Roster;
@@ -141,6 +142,7 @@ impl FakeWorld {
             ticks: ticks.clone(),
             models: model.clone(),
             breakers: cached(&breakers, &clock),
+            ledger: Arc::new(CachedLedger::new(store.clone(), Arc::clone(&clock))),
             tools: tools.clone(),
             messenger: messenger.clone(),
             clock,
@@ -149,6 +151,7 @@ impl FakeWorld {
             journal: trace.clone(),
             hasher,
             dead_runs: recado::flow::DeadRuns::default(),
+            kept_reads: recado::flow::KeptReads::default(),
         };
         let workers = Mutex::default();
         let started = Self {
@@ -174,6 +177,10 @@ impl FakeWorld {
             // Each knows of breakers what it has read itself, as on Lambda.
             let world = World {
                 breakers: cached(&self.breakers, &self.world.clock),
+                ledger: Arc::new(CachedLedger::new(
+                    self.store.clone(),
+                    Arc::clone(&self.world.clock),
+                )),
                 ..self.world.clone()
             };
             workers.spawn(poll(world, Arc::clone(&self.ticks), queue));

@@ -35,6 +35,7 @@ pub fn agent(language: &str, persona: &str) -> Agent {
             apology: "Não consegui responder agora.".to_owned(),
             opted_out: "Certo, não escrevo mais.".to_owned(),
             refusal: "Sobre isso não posso ajudar.".to_owned(),
+            over_limit: "Por hoje é só.".to_owned(),
         },
         ..agent_file::default_agent(&Overrides::none()).unwrap()
     }

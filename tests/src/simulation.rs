@@ -12,6 +12,7 @@ mod breakers;
 mod clocks;
 mod core;
 mod invocation;
+mod ledger;
 mod model;
 mod operator;
 mod people;

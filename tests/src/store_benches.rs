@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use recado::adapters::dynamo::{DynamoStore, schema};
 use recado::domain::{ConversationId, Hasher, MessageId};
-use recado::ports::{Agenda, Breakers, Store};
+use recado::ports::{Agenda, Breakers, Ledger, Store};
 use recado_cli::dynamo::{Data, Dynamo};
 
 use crate::fake_store::{FakeStore, Guards, Health};
@@ -45,6 +45,10 @@ impl Bench for FakeBench {
     }
 
     fn agenda(&self) -> &dyn Agenda {
+        &self.store
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
         &self.store
     }
 
@@ -156,6 +160,10 @@ impl Bench for DynamoBench {
     }
 
     fn agenda(&self) -> &dyn Agenda {
+        &self.store
+    }
+
+    fn ledger(&self) -> &dyn Ledger {
         &self.store
     }
 

@@ -10,6 +10,7 @@ pub mod commits;
 pub mod erasure;
 pub mod formats;
 pub mod identity;
+pub mod ledger;
 pub mod memory;
 pub mod messages;
 pub mod outbox;
@@ -19,7 +20,7 @@ pub mod unrest;
 
 use async_trait::async_trait;
 use recado::domain::{ConversationId, Hasher, MessageId};
-use recado::ports::{Agenda, Store};
+use recado::ports::{Agenda, Ledger, Store};
 
 /// A table under test, with what a test may do past the port.
 #[async_trait]
@@ -28,6 +29,8 @@ pub trait Bench: Send + Sync {
     fn store(&self) -> &dyn Store;
     /// The agendas in it.
     fn agenda(&self) -> &dyn Agenda;
+    /// The ledger in it.
+    fn ledger(&self) -> &dyn Ledger;
     /// What names people in it.
     fn hasher(&self) -> &Hasher;
     /// Everything it holds, in a form that is equal where nothing has changed.
@@ -131,7 +134,11 @@ macro_rules! for_each_store_contract {
             agenda::a_change_needs_the_version_it_was_made_from,
             agenda::a_repeated_entry_is_done_and_changes_nothing,
             agenda::nothing_is_written_for_a_person_who_is_gone,
+            ledger::what_is_booked_is_counted_by_day_and_by_conversation,
+            ledger::a_run_that_is_booked_again_counts_once,
+            ledger::the_ledger_names_nobody_and_an_erasure_takes_what_is_of_the_person,
             commits::a_commit_may_hand_the_person_to_a_human,
+            commits::a_commit_and_a_release_note_what_was_spent,
             unrest::unrest_follows_a_message_until_its_reply_is_at_rest,
             unrest::unrest_comes_oldest_first_and_no_more_than_asked_for,
             unrest::a_conversation_in_unrest_is_named_once,

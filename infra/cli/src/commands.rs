@@ -2,6 +2,7 @@
 
 mod bench;
 mod forget;
+mod ledger;
 mod pause;
 mod run;
 mod say;
@@ -33,6 +34,7 @@ use crate::local::{self, Options, ToolAccess};
 use crate::watch::Watch;
 use bench::BenchCommand;
 use forget::ForgetArguments;
+use ledger::LedgerArguments;
 use pause::{PauseArguments, ResumeArguments};
 use run::RunArguments;
 use say::SayArguments;
@@ -74,6 +76,8 @@ enum Command {
     Pause(PauseArguments),
     /// Give a person back to the agent.
     Resume(ResumeArguments),
+    /// Tell what models and messages have cost.
+    Ledger(LedgerArguments),
     /// Serve the local AWS alone: DynamoDB and SQS on one port.
     Aws(AwsArguments),
     /// Measure the policies on a virtual clock.
@@ -117,6 +121,7 @@ pub async fn perform(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Forget(arguments) => forget::forget(arguments).await,
         Command::Pause(arguments) => pause::pause(arguments).await,
         Command::Resume(arguments) => pause::resume(arguments).await,
+        Command::Ledger(arguments) => ledger::ledger(arguments).await,
         Command::Aws(arguments) => serve_aws(arguments).await,
         Command::Bench { command } => bench::bench(command),
     }

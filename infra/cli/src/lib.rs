@@ -7,6 +7,7 @@ pub mod commands;
 pub mod console;
 pub mod dynamo;
 pub mod forget;
+pub mod ledger;
 pub mod local;
 pub mod phone;
 pub mod poller;

@@ -31,6 +31,7 @@ pub mod front;
 pub mod invoke;
 pub mod journal;
 pub mod memory;
+pub mod money;
 pub mod offline;
 pub mod operator;
 pub mod people;

@@ -13,12 +13,14 @@ mod identity;
 mod items;
 mod key_check;
 mod keys;
+mod ledger;
 mod live;
 mod memory;
 mod outbox;
 mod request;
 mod run;
 pub mod schema;
+mod state;
 mod sweep;
 
 use std::fmt;

@@ -1,10 +1,14 @@
 //! The journal on AWS: each step as one log line of hashes and numbers.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::adapters::meta::codes::{self, Class, Row};
 use crate::adapters::model_advice::advice;
-use crate::domain::{ConversationId, Hasher, ReplyId, ReplyKind, Step, Timestamp};
+use crate::domain::{
+    AgentId, ConversationId, Hasher, ReplyId, ReplyKind, SpendLimit, Step, Timestamp,
+};
 use crate::error::ModelErrorClass;
 use crate::ports::Journal;
 
@@ -13,23 +17,51 @@ use crate::ports::Journal;
 pub struct LogJournal {
     hasher: Arc<Hasher>,
     warnings_only: bool,
+    told: Arc<Mutex<BTreeMap<AgentId, Timestamp>>>,
 }
+
+/// An agent's own limit concerns everybody it talks with, and is one incident for so long.
+const INCIDENT: Duration = Duration::from_hours(1);
 
 impl LogJournal {
     /// A journal whose lines name conversations by `hasher`.
-    pub const fn new(hasher: Arc<Hasher>) -> Self {
+    pub fn new(hasher: Arc<Hasher>) -> Self {
         Self {
             hasher,
             warnings_only: false,
+            told: Arc::default(),
         }
     }
 
     /// A journal that writes only what an operator should see: for a run whose story is told elsewhere.
-    pub const fn of_warnings(hasher: Arc<Hasher>) -> Self {
+    pub fn of_warnings(hasher: Arc<Hasher>) -> Self {
         Self {
             hasher,
             warnings_only: true,
+            told: Arc::default(),
         }
+    }
+}
+
+impl LogJournal {
+    /// Whether this step tells of an agent's limit that was told of already.
+    fn is_told(&self, agent: &AgentId, step: &Step) -> bool {
+        let Step::LimitReached {
+            limit: SpendLimit::Agent,
+            until,
+            ..
+        } = step
+        else {
+            return false;
+        };
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_told = told
+            .get(agent)
+            .is_some_and(|last| until.since(*last) < INCIDENT);
+        if !is_told {
+            told.insert(agent.clone(), *until);
+        }
+        is_told
     }
 }
 
@@ -37,10 +69,10 @@ impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
         let agent = conversation.agent.as_str();
-        if warn(&hash, step) || self.warnings_only {
+        if self.is_told(&conversation.agent, step) || warn(&hash, step) || self.warnings_only {
             return;
         }
-        let told = [called, routed, operated];
+        let told = [answered, called, routed, operated];
         if !told.into_iter().any(|tell| tell(&hash, agent, step)) {
             write(&hash, agent, step);
         }
@@ -97,6 +129,17 @@ fn warn(hash: &str, step: &Step) -> bool {
             until_ms = until_ms(*until),
             "a person was handed to a human; recado resume gives them back to the agent"
         ),
+        Step::LimitReached {
+            reply,
+            limit,
+            until,
+        } => tracing::warn!(
+            conversation.hash = hash,
+            turn = %reply,
+            limit = limit.as_str(),
+            until_ms = until_ms(*until),
+            "a spending limit is reached: the person is told so, and no model is asked for them until tomorrow"
+        ),
         Step::CompactionRefused { reason } => tracing::warn!(
             conversation.hash = hash,
             reason,
@@ -130,6 +173,34 @@ fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
             "provider refused a reply for now; it is sent again"
         ),
     }
+}
+
+/// What a model answered, in numbers.
+fn answered(hash: &str, agent: &str, step: &Step) -> bool {
+    let Step::ModelCalled {
+        model,
+        purpose,
+        why,
+        usage,
+        took,
+    } = step
+    else {
+        return false;
+    };
+    tracing::info!(
+        conversation.hash = hash,
+        agent.id = agent,
+        model = model.as_str(),
+        purpose = ?purpose,
+        why = why.as_str(),
+        after = why.after().map(ModelErrorClass::as_str),
+        input_tokens = usage.input(),
+        cached_tokens = usage.input_cache_read,
+        output_tokens = usage.output,
+        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "model answered"
+    );
+    true
 }
 
 /// A line for what concerns an operator and goes well.
@@ -221,23 +292,6 @@ fn write(hash: &str, agent: &str, step: &Step) {
         Step::Claimed { reply, batch } => {
             line!("batch claimed", turn = %reply, messages = batch.len());
         }
-        Step::ModelCalled {
-            model,
-            purpose,
-            why,
-            usage,
-            took,
-        } => line!(
-            "model answered",
-            model = model.as_str(),
-            purpose = ?purpose,
-            why = why.as_str(),
-            after = why.after().map(ModelErrorClass::as_str),
-            input_tokens = usage.input(),
-            cached_tokens = usage.input_cache_read,
-            output_tokens = usage.output,
-            duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
-        ),
         Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
         Step::Committed {
             reply,
@@ -257,7 +311,8 @@ fn write(hash: &str, agent: &str, step: &Step) {
         }
         Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
         Step::Forgotten { items } => line!("person forgotten", items = items),
-        Step::ModelFailed { .. }
+        Step::ModelCalled { .. }
+        | Step::ModelFailed { .. }
         | Step::ModelIncident { .. }
         | Step::ModelRecovered { .. }
         | Step::ToolCalled { .. }
@@ -265,6 +320,8 @@ fn write(hash: &str, agent: &str, step: &Step) {
         | Step::SendRefused { .. }
         | Step::SendUnknown { .. }
         | Step::HandedOff { .. }
+        | Step::LimitReached { .. }
+        | Step::Booked { .. }
         | Step::Paused { .. }
         | Step::Resumed
         | Step::CompactionRefused { .. } => {}
@@ -273,4 +330,43 @@ fn write(hash: &str, agent: &str, step: &Step) {
 
 const fn until_ms(until: Timestamp) -> u64 {
     until.ms()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agents_limit_is_told_once_an_hour_and_a_conversations_each_time() {
+        let journal = LogJournal::new(Arc::new(Hasher::new(b"a key for tests only")));
+        let agent = |id: &str| AgentId::parse(id).unwrap();
+        let reached = |limit, minutes: u64| Step::LimitReached {
+            reply: ReplyId::from_parts(1, 1),
+            limit,
+            until: Timestamp::from_ms(minutes * 60_000),
+        };
+        for (label, id, limit, minutes, is_told) in [
+            ("the first", "a", SpendLimit::Agent, 60, false),
+            (
+                "somebody else, soon after",
+                "a",
+                SpendLimit::Agent,
+                65,
+                true,
+            ),
+            ("another agent", "b", SpendLimit::Agent, 65, false),
+            ("a conversation", "a", SpendLimit::Conversation, 65, false),
+            (
+                "the same one again",
+                "a",
+                SpendLimit::Conversation,
+                66,
+                false,
+            ),
+            ("an hour later", "a", SpendLimit::Agent, 120, false),
+        ] {
+            let step = reached(limit, minutes);
+            assert_eq!(journal.is_told(&agent(id), &step), is_told, "{label}");
+        }
+    }
 }

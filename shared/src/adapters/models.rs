@@ -24,7 +24,7 @@ pub use http::{ApiKey, Endpoint, FixedKey, HttpModel, HttpModelError};
 pub use routed::RoutedModel;
 
 use crate::domain::provider::Provider;
-use crate::domain::{ModelReply, Prompt};
+use crate::domain::{ModelReply, Prompt, Usage};
 use crate::policy::prompt::validate::mended;
 use classify::Failure;
 
@@ -50,6 +50,15 @@ impl Asked<'_> {
             Dialect::Responses => responses::encode(self, &prompt),
             Dialect::Chat => chat::encode(self, &prompt),
             Dialect::Anthropic => anthropic::encode(self, &prompt),
+        }
+    }
+
+    /// Tokens, as this provider counts them.
+    fn usage(&self, usage: &Value) -> Usage {
+        match Dialect::of(self.provider) {
+            Dialect::Responses => responses::usage(usage),
+            Dialect::Chat => chat::usage(usage),
+            Dialect::Anthropic => anthropic::usage(usage),
         }
     }
 

@@ -5,6 +5,7 @@
 mod built_in;
 mod document;
 mod mistake;
+mod money;
 mod opt_out;
 mod overrides;
 mod place;
@@ -56,6 +57,8 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
     let budget = read_budget(&mut file);
     let compaction = read_compaction(&mut file);
     let built_in = built_in::read(&mut file);
+    let (session, limits) = (money::session(&mut file), money::limits(&mut file));
+    let prices = money::prices(&mut file);
     let opt_out_words = opt_out::read(&mut file);
     let texts = texts::read(&mut file, &language);
     let tools = tools::read(&mut file);
@@ -74,6 +77,9 @@ pub fn parse_with(text: &str, overrides: &Overrides) -> Result<Agent, Vec<Mistak
             compaction,
             agenda: built_in.agenda,
             hand_off_pause: built_in.hand_off_pause,
+            session,
+            limits,
+            prices,
             opt_out_words,
             texts,
             tools,

@@ -19,10 +19,11 @@ use super::nearest::nearest;
 use super::secret::Secret;
 
 /// Every variable that some part of the program reads, beside those that override an agent file.
-const KNOWN: [&str; 31] = [
+const KNOWN: [&str; 32] = [
     "RECADO_AGENT_FILE",
     "RECADO_ANTHROPIC_BASE_URL",
     "RECADO_ANTHROPIC_KEY",
+    "RECADO_BRL_PER_USD",
     "RECADO_CHANNEL",
     "RECADO_COMPACTIONS_QUEUE_URL",
     "RECADO_COMPATIBLE_BASE_URL",

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::ids::{AgentId, BusinessNumber};
+use super::prices::PriceList;
 use super::routing::RoutingRules;
 use super::tool_spec::ToolSpec;
 
@@ -33,6 +34,12 @@ pub struct Agent {
     pub agenda: bool,
     /// How long it keeps quiet after it has handed a person to a human; absent where it has no one to hand over to.
     pub hand_off_pause: Option<Duration>,
+    /// What counts as one session.
+    pub session: SessionRules,
+    /// What it may cost in a day.
+    pub limits: Limits,
+    /// What its models cost.
+    pub prices: PriceList,
     /// Words that opt a person out, folded (lower case, plain letters).
     pub opt_out_words: Vec<String>,
     /// Everything a person can read that no model wrote.
@@ -111,6 +118,24 @@ pub struct CompactionRules {
     pub fact_chars_max: usize,
 }
 
+/// What counts as one session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionRules {
+    /// A silence of this length ends one. Default 6 h.
+    pub gap: Duration,
+    /// After so many exchanges the model is advised to let a new one begin; never where it is 0. Default 0.
+    pub advice_after: u32,
+}
+
+/// What an agent may cost in a day of its place, in millionths of a US dollar; no limit where absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// One conversation.
+    pub conversation_day_micro_usd: Option<u64>,
+    /// All conversations together.
+    pub agent_day_micro_usd: Option<u64>,
+}
+
 /// Everything a person can read that no model wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Texts {
@@ -120,6 +145,8 @@ pub struct Texts {
     pub opted_out: String,
     /// In place of an answer the model declined to give.
     pub refusal: String,
+    /// In place of an answer once a day's spending limit is reached.
+    pub over_limit: String,
 }
 
 /// An agent with the defaults, for the tests of this crate.
@@ -159,11 +186,18 @@ pub(crate) fn sample() -> Agent {
         },
         agenda: false,
         hand_off_pause: None,
+        session: SessionRules {
+            gap: Duration::from_hours(6),
+            advice_after: 0,
+        },
+        limits: Limits::default(),
+        prices: PriceList::default(),
         opt_out_words: ["stop", "parar", "sair"].map(String::from).to_vec(),
         texts: Texts {
             apology: "Desculpe, não consegui responder.".to_owned(),
             opted_out: "Certo, não escrevo mais.".to_owned(),
             refusal: "Não posso ajudar com isso.".to_owned(),
+            over_limit: "Por hoje é só. Amanhã eu respondo.".to_owned(),
         },
         tools: Vec::new(),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::charge::{Session, Spent};
 use super::ids::{Alias, ContactId, MessageId, ReplyId, RunId};
 use super::time::Timestamp;
 
@@ -61,6 +62,12 @@ pub struct State {
     pub opt_out: Option<OptOut>,
     /// A human has taken over until this moment.
     pub paused_until: Option<Timestamp>,
+    /// What it has cost on its newest day with a cost; compactions are not in it.
+    pub spent: Option<Spent>,
+    /// The newest session.
+    pub session: Option<Session>,
+    /// A spending limit was reached, and the person told: until then messages are closed.
+    pub limited_until: Option<Timestamp>,
     /// Every alias that names this contact: what `forget` has to delete.
     pub aliases: Vec<Alias>,
     /// Contacts of other memories that one of these aliases came together with in one message, at most [`State::MET_MAX`].
@@ -94,6 +101,9 @@ impl State {
             last_inbound_at: None,
             opt_out: None,
             paused_until: None,
+            spent: None,
+            session: None,
+            limited_until: None,
             aliases,
             met: Vec::new(),
             created_at,
@@ -103,5 +113,10 @@ impl State {
     /// Whether a human holds the conversation at `now`.
     pub fn is_paused(&self, now: Timestamp) -> bool {
         self.paused_until.is_some_and(|until| until > now)
+    }
+
+    /// Whether messages are closed at `now`, for a spending limit is reached.
+    pub fn is_limited(&self, now: Timestamp) -> bool {
+        self.limited_until.is_some_and(|until| until > now)
     }
 }

@@ -90,6 +90,8 @@ pub enum ClosedReason {
     Paused,
     /// No run could begin on it for a day, and WhatsApp lets nothing be said freely after that.
     Expired,
+    /// A spending limit is reached for today, and the person was told so.
+    SpendLimit,
 }
 
 impl ClosedReason {
@@ -100,6 +102,7 @@ impl ClosedReason {
             Self::OptedOut => "opted_out",
             Self::Paused => "paused",
             Self::Expired => "expired",
+            Self::SpendLimit => "spend_limit",
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::tool::{AnsweredCall, AskedCall, Tool};
+use crate::error::Metered;
 
 /// One turn of the history.
 #[derive(Clone, PartialEq, Eq, Serialize)]
@@ -168,7 +169,31 @@ pub struct Usage {
     pub cost_micro_usd: Option<u64>,
 }
 
+impl From<&Metered> for Usage {
+    fn from(metered: &Metered) -> Self {
+        Self {
+            input_uncached: metered.input_uncached,
+            input_cache_read: metered.input_cache_read,
+            input_cache_write: metered.input_cache_write,
+            output: metered.output,
+            cost_micro_usd: metered.cost_micro_usd,
+        }
+    }
+}
+
 impl Usage {
+    /// The same as part of a failure of this model.
+    pub fn metered(&self, model: impl Into<String>) -> Metered {
+        Metered {
+            model: model.into(),
+            input_uncached: self.input_uncached,
+            input_cache_read: self.input_cache_read,
+            input_cache_write: self.input_cache_write,
+            output: self.output,
+            cost_micro_usd: self.cost_micro_usd,
+        }
+    }
+
     /// All input tokens, at most `u64::MAX`: a provider may report any numbers.
     pub const fn input(&self) -> u64 {
         self.input_uncached

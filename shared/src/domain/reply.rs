@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::charge::Counters;
 use super::ids::{Address, BusinessNumber, ReplyId, RunId};
 use super::time::Timestamp;
 
@@ -15,6 +16,8 @@ pub enum ReplyKind {
     OptOut,
     /// The honest line after giving up.
     Apology,
+    /// The honest line once a day's spending limit is reached.
+    OverLimit,
 }
 
 /// Where a reply stands. `Ready` and `Sending` are not at rest: the sweeper looks after them.
@@ -75,6 +78,8 @@ pub struct Reply {
     pub refused_since: Option<Timestamp>,
     /// When it was committed.
     pub committed_at: Timestamp,
+    /// What the run that wrote it has cost; absent where no model was asked.
+    pub cost: Option<Counters>,
 }
 
 impl std::fmt::Debug for Reply {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::breaker::Chosen;
+use super::charge::{Counters, SpendLimit};
 use super::event::ClosedReason;
 use super::ids::{MessageId, ReplyId, ToolName};
 use super::prompt::Usage;
@@ -119,7 +120,8 @@ pub enum Step {
         tool: ToolName,
         /// What it does.
         effect: Effect,
-        /// What came of it: `ok`, `error`, `unknown`, or `preview` where it waits for the person's yes.
+        /// What came of it: `ok`, `error`, `unknown`; `preview` where it waits for the person's yes; `kept` where a dropped run
+        /// has just read the same.
         outcome: &'static str,
         /// How long it took.
         took: Duration,
@@ -137,6 +139,22 @@ pub enum Step {
         kind: ReplyKind,
         /// The messages it answers.
         answered: Vec<MessageId>,
+    },
+    /// A day's spending limit is reached: the person is told so, and no model is asked.
+    LimitReached {
+        /// The reply that says so.
+        reply: ReplyId,
+        /// Whose limit.
+        limit: SpendLimit,
+        /// Until when further messages are closed without another word.
+        until: Timestamp,
+    },
+    /// What a run or a compaction has cost is in the ledger.
+    Booked {
+        /// The reply that the run was to write; absent for a compaction.
+        reply: Option<ReplyId>,
+        /// All of it.
+        total: Counters,
     },
     /// A human has the conversation from here on.
     HandedOff {

@@ -140,11 +140,13 @@ async fn read(
     acts: &mut Acts,
     call: ToolCall,
 ) -> Result<Result<AnsweredCall, Watched>, FlowError> {
-    let made = make(task, &call, Effect::Read);
-    let result = match watch::beside(task, acts.wrote(), made).await {
-        Ok(ToolResult::Unknown) => ToolResult::Error("no answer in time".to_owned()),
-        Ok(result) => result,
-        Err(end) => return Ok(Err(end)),
+    let result = match kept(task, acts, &call) {
+        Some(result) => result,
+        None => match watch::beside(task, acts.wrote(), make(task, &call, Effect::Read)).await {
+            Ok(ToolResult::Unknown) => ToolResult::Error("no answer in time".to_owned()),
+            Ok(result) => result,
+            Err(end) => return Ok(Err(end)),
+        },
     };
     note_read(task, acts, call, result).await
 }
@@ -182,6 +184,24 @@ async fn note_read(
     let answered = call.answered();
     acts.calls.push(call);
     Ok(Ok(answered))
+}
+
+/// What the same read gave to the run before, which was dropped. Not after a write: that may have changed it.
+fn kept(task: Task<'_>, acts: &Acts, call: &ToolCall) -> Option<ToolResult> {
+    if acts.wrote() {
+        return None;
+    }
+    let (world, of) = (task.world, &task.visit.conversation);
+    let result = world.kept_reads.find(of, call, world.now())?;
+    let step = Step::ToolCalled {
+        reply: task.claimed.reply,
+        tool: call.tool.clone(),
+        effect: Effect::Read,
+        outcome: "kept",
+        took: Duration::ZERO,
+    };
+    world.note(of, &step);
+    Some(result)
 }
 
 /// A write is stored before it runs, with the seal where it is the first.

@@ -4,11 +4,14 @@
 use std::time::Duration;
 
 use super::think::{Task, Watched};
-use super::{breakers, watch};
-use crate::domain::{Agent, Breaker, Chosen, ModelReply, Prompt, Purpose, State, Step, Timestamp};
+use super::{bill, breakers, watch};
+use crate::domain::{
+    Agent, Breaker, ChargeKind, Chosen, ModelReply, Prompt, Purpose, State, Step, Timestamp,
+};
 use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::breaker::{self, Gate};
 use crate::policy::fallback::{Course, Ladder, Next, Time};
+use crate::policy::{spend, tokens};
 
 /// What must be left for commit and send after the model.
 const AFTER_THE_MODEL: Duration = Duration::from_secs(10);
@@ -107,7 +110,10 @@ pub async fn call(
     let timeout = conversing.course.timeout(conversing.time(task, began));
     let (model, why) = (conversing.course.model(), conversing.course.why());
     let calling = world.models.converse(model, prompt, timeout);
-    let answered = match watch::beside(task, wrote, calling).await {
+    let answered = watch::beside(task, wrote, calling).await;
+    let times = (world.now().since(began), timeout);
+    charge(task, (model, prompt), &answered, times);
+    let answered = match answered {
         Ok(answered) => answered,
         Err(end) => {
             hand_back(task, conversing).await;
@@ -126,6 +132,33 @@ pub async fn call(
         conversing.course.succeeded();
     }
     Ok(answered)
+}
+
+/// What a call cost, whatever came of it.
+fn charge(
+    task: Task<'_>,
+    (model, prompt): (&str, &Prompt),
+    answered: &Result<Result<ModelReply, ModelError>, Watched>,
+    times: (Duration, Duration),
+) {
+    let (agent, claimed) = (task.agent, task.claimed);
+    match answered {
+        Ok(Ok(reply)) => {
+            let charge = spend::charge(&agent.prices, ChargeKind::Answer, reply);
+            claimed.bill.add(charge);
+        }
+        Ok(Err(error)) => {
+            let factor = tokens::factor(&claimed.state, model);
+            bill::failed(
+                agent,
+                &claimed.bill,
+                (error, (model, prompt)),
+                factor,
+                times,
+            );
+        }
+        Err(_) => bill::dropped(agent, claimed, (model, prompt), times),
+    }
 }
 
 /// What follows from a call that failed: waits, or moves on to another model; or gives the error that the run ends with.

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::insist::insist;
-use super::look;
+use super::lease::Claimed;
 use super::process::Visit;
 use super::{FlowError, World};
+use super::{bill, look};
 use crate::domain::reply::Settlement;
 use crate::domain::{Agent, Reply, ReplyStatus, RunId, Step, Timestamp};
 use crate::error::{SendError, Verdict};
@@ -36,7 +37,7 @@ pub async fn deliver(
     world: &World,
     visit: &Visit,
     agent: &Agent,
-    run: RunId,
+    claimed: &Claimed,
     outbox: &[Reply],
 ) -> Result<Delivery, FlowError> {
     for reply in outbox {
@@ -46,7 +47,7 @@ pub async fn deliver(
         if visit.time_left(world.now()) < SEND_TIME_MIN {
             return Ok(Delivery::Later(world.now()));
         }
-        if let Some(until) = send(world, visit, agent, run, reply).await? {
+        if let Some(until) = send(world, visit, agent, claimed, reply).await? {
             // Replies keep their order: a later one waits behind this one.
             return Ok(Delivery::Later(until));
         }
@@ -93,9 +94,10 @@ async fn send(
     world: &World,
     visit: &Visit,
     agent: &Agent,
-    run: RunId,
+    claimed: &Claimed,
     reply: &Reply,
 ) -> Result<Option<Timestamp>, FlowError> {
+    let run = claimed.run;
     if !mark(world, visit, run, reply).await? {
         // Someone else moved it, or the person opted out after the commit: then it is withheld for good.
         let withheld = Settlement::Failed {
@@ -115,6 +117,7 @@ async fn send(
     let owner = Some(run);
     match world.messenger.send(&outgoing).await {
         Ok(id) => {
+            bill::sent(agent, &claimed.bill, reply);
             settle(
                 world,
                 visit,

@@ -105,6 +105,7 @@ async fn erase(
     met: Vec<ContactId>,
 ) -> Result<Forgotten, FlowError> {
     let mut items = 0;
+    world.kept_reads.drop_of(&erasure.conversation);
     loop {
         let gone = world.store.erase(erasure).await?;
         if gone == 0 {

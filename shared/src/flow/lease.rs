@@ -5,13 +5,15 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use jiff::civil::Date;
 
+use super::bill::Bill;
 use super::forget::LONGEST_RUN;
 use super::insist::insist;
 use super::process::Visit;
 use super::{FlowError, World};
-use crate::domain::{Lease, ReplyId, ReplyKind, RunId, State, Timestamp};
-use crate::policy::debounce;
+use crate::domain::{Agent, Lease, ReplyId, ReplyKind, RunId, Spent, State, Timestamp};
+use crate::policy::{debounce, spend};
 use crate::ports::{Peek, Release, Swapped};
 
 /// The lease outlives the invocation by this much, so that no other run begins while this one may still write.
@@ -28,8 +30,22 @@ pub struct Claimed {
     pub reply: ReplyId,
     /// The state as claimed.
     pub state: State,
+    /// When, and on which day of the agent's place: all that the run costs is of this day.
+    pub began_at: Timestamp,
+    /// See `began_at`.
+    pub today: Date,
+    /// What the run has cost so far.
+    pub bill: Bill,
     /// The state as it was before.
     before: State,
+}
+
+impl Claimed {
+    /// What the conversation has cost on its newest day, this run so far included; `None` where it has cost nothing.
+    pub fn spent(&self) -> Option<Spent> {
+        let total = self.bill.total()?;
+        spend::spent(self.state.spent, self.today, total.micro_usd)
+    }
 }
 
 /// Takes the lease by compare-and-set on the version that was peeked. `None`: another run was quicker.
@@ -37,6 +53,7 @@ pub struct Claimed {
 pub async fn claim(
     world: &World,
     visit: &Visit,
+    agent: &Agent,
     peek: &Peek,
     kind: Option<ReplyKind>,
 ) -> Result<Option<Claimed>, FlowError> {
@@ -73,6 +90,9 @@ pub async fn claim(
         run,
         reply,
         state,
+        began_at: now,
+        today: spend::today(agent, now),
+        bill: Bill::default(),
         before,
     };
     let (of, expected) = (&visit.conversation, claimed.before.version);
@@ -173,5 +193,6 @@ pub fn keep_attempts(claimed: &Claimed, hold_until: Option<Timestamp>) -> Releas
         first_attempt_at: claimed.state.first_attempt_at,
         hold_until,
         crashes: claimed.state.crashes,
+        spent: claimed.spent(),
     }
 }

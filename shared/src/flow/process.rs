@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use super::deliver::{self, Delivery};
 use super::run::{self, RunEnd};
 use super::{FlowError, World};
-use super::{lease, look, poison};
+use super::{bill, lease, look, poison};
 use crate::domain::{Agent, Batch, ConversationId, HoldReason, ReplyKind, Step, Timestamp};
 use crate::error::StoreError;
 use crate::policy::debounce::{self, Decision};
@@ -185,15 +185,27 @@ async fn deliver_outbox(
     agent: &Agent,
     peek: &Peek,
 ) -> Result<Next, FlowError> {
-    let Some(claimed) = lease::claim(world, visit, peek, None).await? else {
+    let Some(claimed) = lease::claim(world, visit, agent, peek, None).await? else {
         return Ok(Next::ClaimLost);
     };
-    let delivering = deliver::deliver(world, visit, agent, claimed.run, &peek.outbox);
+    let delivered = deliver_claimed(world, visit, agent, peek, &claimed).await;
+    bill::book(world, visit, &claimed).await;
+    delivered
+}
+
+async fn deliver_claimed(
+    world: &World,
+    visit: &Visit,
+    agent: &Agent,
+    peek: &Peek,
+    claimed: &lease::Claimed,
+) -> Result<Next, FlowError> {
+    let delivering = deliver::deliver(world, visit, agent, claimed, &peek.outbox);
     let Ok(delivery) = AssertUnwindSafe(delivering).catch_unwind().await else {
         let caught = poison::delivery_caught(world, visit, agent).await;
         let hold_until = caught.as_ref().ok().copied();
-        let how = lease::keep_attempts(&claimed, hold_until);
-        lease::release(world, visit, &claimed, how).await?;
+        let how = lease::keep_attempts(claimed, hold_until);
+        lease::release(world, visit, claimed, how).await?;
         let until = caught?;
         return Ok(Next::End(Outcome::HoldUntil(until, HoldReason::SendLater)));
     };
@@ -204,8 +216,8 @@ async fn deliver_outbox(
     lease::release(
         world,
         visit,
-        &claimed,
-        lease::keep_attempts(&claimed, hold_until),
+        claimed,
+        lease::keep_attempts(claimed, hold_until),
     )
     .await?;
     Ok(match delivery? {

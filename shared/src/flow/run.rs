@@ -7,16 +7,17 @@ use futures_util::FutureExt;
 
 use super::deliver::{self, Delivery};
 use super::lease::{Claimed, as_before, claim, fresh, keep_attempts, release};
-use super::look;
 use super::process::{PENDING_MAX, Visit};
 use super::think::{self, Task, Thought, Watched};
 use super::{FlowError, World};
+use super::{bill, look};
 use crate::domain::{
-    Agent, Batch, Call, HoldReason, OptOut, Reply, ReplyKind, ReplyStatus, Step, Timestamp,
+    Agent, Batch, Call, HoldReason, OptOut, Reply, ReplyKind, ReplyStatus, SpendLimit, Step,
+    Timestamp,
 };
 use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
-use crate::policy::{hand_off, opt_out, retry, sendable};
+use crate::policy::{hand_off, opt_out, retry, sendable, spend};
 use crate::ports::{Commit, Peek, Release, Written};
 
 /// How a run ended, for the tick's loop.
@@ -45,7 +46,7 @@ enum Work {
     Failed(ModelError),
 }
 
-/// Claims, works, and gives the lease back whatever happens, a panic included.
+/// Claims, works, gives the lease back whatever happens, a panic included, and books what it has cost.
 pub async fn run(
     world: &World,
     visit: &Visit,
@@ -53,30 +54,46 @@ pub async fn run(
     peek: &Peek,
     kind: ReplyKind,
 ) -> Result<RunEnd, FlowError> {
-    let Some(claimed) = claim(world, visit, peek, Some(kind)).await? else {
+    let Some(claimed) = claim(world, visit, agent, peek, Some(kind)).await? else {
         return Ok(RunEnd::ClaimLost);
     };
-    let worked = AssertUnwindSafe(work(world, visit, agent, &claimed, kind))
+    let ended = Box::pin(run_claimed(world, visit, agent, &claimed, kind)).await;
+    bill::book(world, visit, &claimed).await;
+    ended
+}
+
+/// Works, and gives the lease back.
+async fn run_claimed(
+    world: &World,
+    visit: &Visit,
+    agent: &Arc<Agent>,
+    claimed: &Claimed,
+    kind: ReplyKind,
+) -> Result<RunEnd, FlowError> {
+    let worked = AssertUnwindSafe(work(world, visit, agent, claimed, kind))
         .catch_unwind()
         .await;
     let Ok(worked) = worked else {
-        return crashed(world, visit, &claimed).await;
+        return crashed(world, visit, claimed).await;
     };
     let work = match worked {
         Ok(work) => work,
         Err(error) => {
             // The table failed in the middle: give the lease back if it can be, then look again later.
-            let _ = release(world, visit, &claimed, keep_attempts(&claimed, None)).await;
+            let _ = release(world, visit, claimed, keep_attempts(claimed, None)).await;
             return Err(error);
         }
     };
     if let Work::Undelivered(error) = work {
         // Its messages are answered: what was counted against them must not count against the next ones.
-        let _ = release(world, visit, &claimed, fresh(&claimed, None)).await;
+        let _ = release(world, visit, claimed, fresh(claimed, None)).await;
         return Err(error);
     }
-    let (how, end) = conclude(world, agent, &claimed, work);
-    release(world, visit, &claimed, how).await?;
+    if matches!(work, Work::Superseded | Work::Fenced) {
+        claimed.bill.discard();
+    }
+    let (how, end) = conclude(world, agent, claimed, work);
+    release(world, visit, claimed, how).await?;
     Ok(end)
 }
 
@@ -149,22 +166,11 @@ async fn work(
         claimed,
         batch: &batch,
     };
-    let mut kind = kind;
-    let thought = match kind {
-        ReplyKind::OptOut => think::plain(task, &agent.texts.opted_out).await?,
-        ReplyKind::Apology => think::plain(task, &agent.texts.apology).await?,
-        ReplyKind::Answer => match think::think(task).await? {
-            Watched::Thought(thought) => thought,
-            Watched::InVain(thought) => {
-                kind = ReplyKind::Apology;
-                thought
-            }
-            Watched::Failed(error) => return Ok(Work::Failed(error)),
-            Watched::Superseded => return Ok(superseded(world, visit, claimed)),
-            Watched::Lost => return Ok(Work::Fenced),
-        },
+    let (kind, thought, limit) = match words(task, kind).await? {
+        Ok(words) => words,
+        Err(end) => return Ok(end),
     };
-    let Some(reply) = commit(task, kind, &thought).await? else {
+    let Some(reply) = commit(task, kind, &thought, limit).await? else {
         world.note(
             &visit.conversation,
             &Step::Fenced {
@@ -173,7 +179,7 @@ async fn work(
         );
         return Ok(Work::Fenced);
     };
-    let delivery = deliver::deliver(world, visit, agent, claimed.run, &[reply]).await;
+    let delivery = deliver::deliver(world, visit, agent, claimed, &[reply]).await;
     if thought.compaction_is_due
         && let Err(error) = world.ticks.compact(&visit.conversation).await
     {
@@ -181,6 +187,39 @@ async fn work(
         tracing::warn!(%error, "a compaction could not be asked for");
     }
     Ok(delivery.map_or_else(Work::Undelivered, Work::Committed))
+}
+
+/// What is said, as what kind of reply, and the spending limit that it tells of; or how the run ends without a word.
+async fn words(
+    task: Task<'_>,
+    kind: ReplyKind,
+) -> Result<Result<(ReplyKind, Thought, Option<SpendLimit>), Work>, FlowError> {
+    let Task {
+        world,
+        visit,
+        agent,
+        claimed,
+        ..
+    } = task;
+    let texts = &agent.texts;
+    let thought = match kind {
+        ReplyKind::OptOut => think::plain(task, &texts.opted_out).await?,
+        ReplyKind::Apology | ReplyKind::OverLimit => think::plain(task, &texts.apology).await?,
+        ReplyKind::Answer => {
+            if let Some(limit) = bill::limit(world, agent, claimed).await {
+                let thought = think::plain(task, &texts.over_limit).await?;
+                return Ok(Ok((ReplyKind::OverLimit, thought, Some(limit))));
+            }
+            match think::think(task).await? {
+                Watched::Thought(thought) => thought,
+                Watched::InVain(thought) => return Ok(Ok((ReplyKind::Apology, thought, None))),
+                Watched::Failed(error) => return Ok(Err(Work::Failed(error))),
+                Watched::Superseded => return Ok(Err(superseded(world, visit, claimed))),
+                Watched::Lost => return Ok(Err(Work::Fenced)),
+            }
+        }
+    };
+    Ok(Ok((kind, thought, None)))
 }
 
 fn superseded(world: &World, visit: &Visit, claimed: &Claimed) -> Work {
@@ -230,6 +269,7 @@ async fn commit(
     task: Task<'_>,
     kind: ReplyKind,
     thought: &Thought,
+    limit: Option<SpendLimit>,
 ) -> Result<Option<Reply>, FlowError> {
     let Task {
         world,
@@ -254,6 +294,7 @@ async fn commit(
         refusals: 0,
         refused_since: None,
         committed_at: now,
+        cost: claimed.bill.total(),
     };
     let opted_out: Option<OptOut> =
         (kind == ReplyKind::OptOut).then(|| opt_out::opt_out_of(newest));
@@ -268,20 +309,42 @@ async fn commit(
         token_factor: thought.token_factor.clone(),
         opt_out: opted_out,
         paused_until: hand_off::pause_until(agent, &thought.calls, now),
+        spent: claimed.spent(),
+        session: (kind == ReplyKind::Answer)
+            .then(|| spend::session(&agent.session, &claimed.state, batch, &thought.calls)),
+        limited_until: limit.map(|_| spend::limited_until(agent, now)),
         now,
     };
     if world.store.commit(&visit.conversation, &commit).await? == Written::Lost {
         return Ok(None);
     }
-    let step = Step::Committed {
-        reply: reply.id,
-        kind,
-        answered: commit.answered,
-    };
-    world.note(&visit.conversation, &step);
-    if let Some(until) = commit.paused_until {
-        let reply = reply.id;
-        world.note(&visit.conversation, &Step::HandedOff { reply, until });
+    if let Some(session) = commit.session {
+        claimed.bill.answered(session.exchanges == 1);
     }
+    tell(world, visit, commit, limit);
     Ok(Some(reply))
+}
+
+/// Notes what a commit has done.
+fn tell(world: &World, visit: &Visit, commit: Commit, limit: Option<SpendLimit>) {
+    let of = &visit.conversation;
+    let (reply, kind) = (commit.reply.id, commit.reply.kind);
+    let answered = commit.answered;
+    let committed = Step::Committed {
+        reply,
+        kind,
+        answered,
+    };
+    world.note(of, &committed);
+    if let Some(until) = commit.paused_until {
+        world.note(of, &Step::HandedOff { reply, until });
+    }
+    if let (Some(until), Some(limit)) = (commit.limited_until, limit) {
+        let reached = Step::LimitReached {
+            reply,
+            limit,
+            until,
+        };
+        world.note(of, &reached);
+    }
 }

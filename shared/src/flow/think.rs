@@ -93,11 +93,21 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
         Ok(acts) => acts,
         Err(end) => return Ok(end),
     };
-    let first = choose::first_model(task, &memory);
+    let ended = Box::pin(converse(task, &memory, &mut acts)).await?;
+    if matches!(ended, Watched::Superseded) {
+        let (of, now) = (&task.visit.conversation, task.world.now());
+        task.world.kept_reads.keep(of, &acts.calls, now);
+    }
+    Ok(ended)
+}
+
+/// The conversation with the model and its tools.
+async fn converse(task: Task<'_>, memory: &Memory, acts: &mut Acts) -> Result<Watched, FlowError> {
+    let first = choose::first_model(task, memory);
     let ladder = Ladder::of(first, behind(&task.agent.model, first));
     let mut conversing = converse::begin(task, ladder).await;
     let ended = loop {
-        let asked = match ask(task, &memory, &acts, &mut conversing).await {
+        let asked = match ask(task, memory, acts, &mut conversing).await {
             Ok(asked) => asked,
             Err(end) => return Ok(end),
         };
@@ -105,7 +115,7 @@ pub async fn think(task: Task<'_>) -> Result<Watched, FlowError> {
             Ok(Asked::Answer(thought)) => break Watched::Thought(thought),
             Ok(Asked::Calls(reply)) => {
                 let past = &memory.exchanges;
-                let acting = Box::pin(act::perform(task, past, &mut acts, reply));
+                let acting = Box::pin(act::perform(task, past, acts, reply));
                 if let Some(end) = acting.await? {
                     return Ok(end);
                 }

@@ -169,7 +169,8 @@ pub fn still_sealed<'a>(state: &'a State, pending: &[Event]) -> Option<&'a Seale
     state.sealed.as_ref().filter(holds)
 }
 
-/// What is closed without an answer: what came before a STOP, and everything while a human has taken over.
+/// What is closed without an answer: what came before a STOP, and everything while a human has taken over or a spending
+/// limit is reached.
 fn closure(
     state: &State,
     pending: &[Event],
@@ -205,6 +206,15 @@ fn closure(
         return Some(Closure {
             events,
             reason: ClosedReason::Paused,
+        });
+    }
+    // A STOP is confirmed even so.
+    if stop.is_none() && state.is_limited(now) {
+        let mut events = ids(pending);
+        events.truncate(Batch::MAX);
+        return Some(Closure {
+            events,
+            reason: ClosedReason::SpendLimit,
         });
     }
     None

@@ -16,6 +16,7 @@ pub use language::Language;
 pub use validate::{Flaw, mended, validate};
 
 use super::context::Selected;
+use super::spend;
 use crate::domain::{
     Agent, AnsweredCall, Batch, Fact, Output, Prompt, Round, State, Timestamp, Tool, ToolResult,
 };
@@ -91,7 +92,9 @@ fn notes(
     let language = Language::of(agent);
     let moment = language.moment_note(&calendar::moment(agent, now));
     let absence = days_away(batch, state).map(|days| language.absence_note(days));
-    [Some(moment), absence, selected.agenda.clone()]
+    let is_long = spend::is_long(&agent.session, state, batch);
+    let advice = is_long.then(|| language.long_session_note().to_owned());
+    [Some(moment), absence, selected.agenda.clone(), advice]
         .into_iter()
         .flatten()
         .map(|note| format!("<note>{note}</note>"))

@@ -75,7 +75,7 @@ impl Table {
             }
         }
         let person = self.people.remove(conversation).unwrap_or_default();
-        gone + person.items() as u64
+        gone + person.items() as u64 + self.erase_spend(conversation)
     }
 
     pub(super) fn end_erasure(&mut self, erasure: &Erasure) {

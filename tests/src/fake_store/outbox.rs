@@ -141,6 +141,7 @@ fn shell(id: ReplyId, now: Timestamp) -> StoredReply {
             refusals: 0,
             refused_since: None,
             committed_at: now,
+            cost: None,
         },
         epoch: 0,
         given_back_by: None,

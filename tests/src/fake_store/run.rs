@@ -98,6 +98,7 @@ impl Table {
         state.first_attempt_at = release.first_attempt_at;
         state.hold_until = release.hold_until;
         state.crashes = release.crashes;
+        state.spent = release.spent.or(state.spent);
         state.version += 1;
         Written::Done
     }
@@ -242,9 +243,10 @@ fn move_on(state: &mut State, commit: &Commit) {
     if let Some(opt_out) = &commit.opt_out {
         state.opt_out = Some(opt_out.clone());
     }
-    if commit.paused_until.is_some() {
-        state.paused_until = commit.paused_until;
-    }
+    state.paused_until = commit.paused_until.or(state.paused_until);
+    state.limited_until = commit.limited_until.or(state.limited_until);
+    state.spent = commit.spent.or(state.spent);
+    state.session = commit.session.or(state.session);
 }
 
 fn was_released(state: &State, release: &Release) -> bool {
@@ -254,6 +256,7 @@ fn was_released(state: &State, release: &Release) -> bool {
         && state.first_attempt_at == release.first_attempt_at
         && state.hold_until == release.hold_until
         && state.crashes == release.crashes
+        && (release.spent.is_none() || state.spent == release.spent)
 }
 
 /// Broken items are set aside; one of a newer program stops the reading.

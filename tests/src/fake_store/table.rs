@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use recado::domain::{
-    AgentId, Alias, Call, ContactId, Content, ConversationId, Entry, EntryId, Event, Fact, FactId,
-    Hasher, MessageId, Reply, ReplyId, RunId, State, Summary, Timestamp,
+    AgentId, Alias, Call, ChargeKind, ContactId, Content, ConversationId, Counters, Entry, EntryId,
+    Event, Fact, FactId, Hasher, MessageId, Reply, ReplyId, RunId, State, Summary, Timestamp,
 };
 use recado::ports::Erasure;
 
@@ -121,8 +122,17 @@ pub struct Table {
     pub jobs: BTreeMap<(AgentId, String), Erasure>,
     /// Those of them that cannot be read.
     pub damaged_jobs: BTreeSet<(AgentId, String)>,
+    /// What each agent's days have cost, by model and kind.
+    pub ledger: Rows<(AgentId, Date)>,
+    /// What each conversation has cost, by the keyed hash of it.
+    pub spend: Rows<(AgentId, String, Date)>,
+    /// Runs that were booked.
+    pub booked: BTreeSet<RunId>,
     pub(super) hasher: Arc<Hasher>,
 }
+
+/// Counters by place, model and kind.
+pub type Rows<P> = BTreeMap<(P, String, ChargeKind), Counters>;
 
 impl Table {
     pub(super) fn new(hasher: Arc<Hasher>) -> Self {
@@ -133,6 +143,9 @@ impl Table {
             tombstones: BTreeMap::new(),
             jobs: BTreeMap::new(),
             damaged_jobs: BTreeSet::new(),
+            ledger: BTreeMap::new(),
+            spend: BTreeMap::new(),
+            booked: BTreeSet::new(),
             hasher,
         }
     }
@@ -168,6 +181,15 @@ impl Table {
             let aliases: Vec<_> = job.aliases.iter().map(Alias::as_str).collect();
             let (key, at) = (job.conversation.key(), job.forgotten_at);
             writeln!(to, "{agent}#erasure#{hash} at {at}: {key} {aliases:?}")?;
+        }
+        for (((agent, day), model, kind), counters) in &self.ledger {
+            writeln!(to, "{agent}#ledger#{day} {model} {kind:?}: {counters:?}")?;
+        }
+        for (((agent, hash, day), model, kind), counters) in &self.spend {
+            writeln!(
+                to,
+                "{agent}#spend#{hash} {day} {model} {kind:?}: {counters:?}"
+            )?;
         }
         for (conversation, person) in &self.people {
             person.write_to(to, &conversation.key())?;

@@ -218,6 +218,7 @@ impl Model for SimModel {
             output: 20,
             ..Usage::default()
         };
+        core.witness(|witness| witness.reported(here(), &usage));
         Ok(ModelReply {
             text,
             calls,

@@ -171,6 +171,7 @@ impl Plan {
             self.has_fallback = true;
             self.swarm = self.swarm.draw_fallback(dice);
         }
+        self.swarm = self.swarm.draw_ledger(dice);
     }
 
     /// Thoughts of a few fragments, with pauses between them.

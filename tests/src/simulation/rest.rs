@@ -149,7 +149,8 @@ fn forgotten(witness: &mut Witness, table: &Table) {
     }
     let mut findings = Vec::new();
     for of in &ended {
-        let items = table.people.get(of).map_or(0, Person::items);
+        // What a run under way books after the first look goes with the last one.
+        let items = table.people.get(of).map_or(0, Person::items) + table.spend_of(of).len();
         let named = table
             .aliases
             .iter()

@@ -6,6 +6,7 @@
 
 mod calls;
 mod erasures;
+mod ledger;
 mod memory;
 mod models;
 mod replies;
@@ -109,6 +110,7 @@ pub struct Witness {
     seals: BTreeMap<ReplyId, calls::Sealing>,
     results: BTreeMap<(ReplyId, u16), ToolResult>,
     runs: BTreeMap<u64, models::Asked>,
+    books: BTreeMap<u64, ledger::Books>,
     incidents: BTreeSet<(String, Timestamp)>,
     effects: BTreeMap<(ConversationId, String), u32>,
     reads: BTreeMap<ReplyId, Read>,
@@ -137,6 +139,7 @@ impl Witness {
             runs: BTreeMap::new(),
             incidents: BTreeSet::new(),
             effects: BTreeMap::new(),
+            books: BTreeMap::new(),
             reads: BTreeMap::new(),
             looks: BTreeMap::new(),
         }
@@ -315,7 +318,7 @@ impl Witness {
                 ClosedReason::OptedOut => said_again || covered(&seen.event),
                 ClosedReason::Paused => human,
                 ClosedReason::KindNotAnswered => true,
-                ClosedReason::Expired => false,
+                ClosedReason::Expired | ClosedReason::SpendLimit => false,
             };
             let before = std::mem::replace(&mut seen.end, End::Closed);
             let stored_ms = seen.stored_ms;

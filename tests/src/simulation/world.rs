@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use recado::adapters::cached_breakers::CachedBreakers;
 use recado::domain::{Agent, AgentId, ConversationId, Hasher, Step, Timestamp};
-use recado::flow::{World, sweep};
+use recado::flow::{KeptReads, World, sweep};
 use recado::ports::{Clock as _, Journal, Receipt, Ticks as _};
 use recado_processor::SqsEvent;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -17,7 +17,8 @@ use super::agents::{CEILING_MAX_MS, SimAgents};
 use super::breakers::SimBreakers;
 use super::clocks::{SimClock, TrueClock};
 use super::core::Core;
-use super::invocation::{Role, here};
+use super::invocation::{Role, here, whose};
+use super::ledger::SimLedger;
 use super::model::SimModel;
 use super::plan::{Fault, Plan};
 use super::provider::{SimMessenger, Status};
@@ -119,6 +120,7 @@ impl SimWorld {
                 plan,
             )),
             breakers: Arc::new(SimBreakers::new(Arc::clone(core))),
+            ledger: Arc::new(SimLedger::new(Arc::clone(core), Arc::clone(&table))),
             tools: tools.clone(),
             messenger: Arc::new(SimMessenger::new(Arc::clone(core), statuses)),
             clock: Arc::new(SimClock(Arc::clone(core))),
@@ -127,6 +129,7 @@ impl SimWorld {
             journal: Arc::new(SimJournal(Arc::clone(core))),
             hasher,
             dead_runs: recado::flow::DeadRuns::default(),
+            kept_reads: KeptReads::default(),
         };
         let built = Self {
             core: Arc::clone(core),
@@ -237,7 +240,13 @@ impl SimWorld {
             let event = SqsEvent {
                 records: vec![record],
             };
-            let work = recado_processor::handle(&world, event, deadline);
+            let work = async {
+                let answer = recado_processor::handle(&world, event, deadline).await;
+                if let Some(of) = whose() {
+                    core.witness(|witness| witness.books_close(&of, here()));
+                }
+                answer
+            };
             let work = BLIND.scope(AtomicBool::new(false), work);
             match core.invoke(role, time, work).await {
                 Some(answer) if answer.batch_item_failures.is_empty() => {
@@ -259,6 +268,7 @@ impl SimWorld {
         let breakers = Arc::clone(&self.world.breakers);
         World {
             dead_runs,
+            kept_reads: KeptReads::default(),
             breakers: Arc::new(CachedBreakers::new(breakers, Arc::clone(&self.world.clock))),
             ..self.world.clone()
         }

@@ -1,7 +1,7 @@
 //! Contracts of claims, releases and closing.
 
 use recado::domain::batch::Closure;
-use recado::domain::{ClosedReason, Lease, OptOut, Sealed, State};
+use recado::domain::{ClosedReason, Lease, OptOut, Sealed, Session, Spent, State};
 use recado::ports::{Appended, Release, Swapped, Written};
 
 use super::Bench;
@@ -15,6 +15,7 @@ fn release(run: u64, epoch: u64) -> Release {
         first_attempt_at: Some(at(60)),
         hold_until: Some(at(70)),
         crashes: 2,
+        spent: None,
     }
 }
 
@@ -121,6 +122,16 @@ pub async fn whatever_a_state_holds_reads_back(bench: &dyn Bench) {
         last_inbound_at: Some(at(3)),
         opt_out: Some(OptOut { sent_at: at(4) }),
         paused_until: Some(at(6)),
+        spent: Some(Spent {
+            day: jiff::civil::date(2030, 3, 17),
+            micro_usd: 12_345,
+        }),
+        session: Some(Session {
+            began_at: at(40),
+            exchanges: 3,
+            is_over: true,
+        }),
+        limited_until: Some(at(90)),
         aliases: vec![phone(1)],
         met: vec![super::scene::contact("other")],
         created_at: at(0),

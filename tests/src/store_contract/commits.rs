@@ -1,8 +1,8 @@
 //! Contracts of the one transaction that answers.
 
 use recado::domain::batch::Closure;
-use recado::domain::{ClosedReason, Lease, OptOut, Sealed, State};
-use recado::ports::{Appended, Commit, Written};
+use recado::domain::{ClosedReason, Counters, Lease, OptOut, Sealed, Session, Spent, State};
+use recado::ports::{Appended, Commit, Release, Written};
 
 use super::Bench;
 use super::scene::{Scene, at, event, message, reply, reply_id, run_id};
@@ -235,4 +235,58 @@ pub async fn more_than_a_transaction_holds_is_an_error(bench: &dyn Bench) {
     let refused = bench.store().commit(&scene.conversation, &commit).await;
     assert!(refused.is_err());
     scene.is_unchanged(&before, "too much").await;
+}
+
+pub async fn a_commit_and_a_release_note_what_was_spent(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    scene.receive(&["m1"]).await;
+    let epoch = scene.claim(1).await;
+    let spent = |day, micro_usd| Spent {
+        day: jiff::civil::date(2030, 3, day),
+        micro_usd,
+    };
+    let session = Session {
+        began_at: at(1),
+        exchanges: 4,
+        is_over: true,
+    };
+    let cost = Counters {
+        calls: 2,
+        micro_usd: 77,
+        ..Counters::default()
+    };
+    let mut commit = Commit {
+        spent: Some(spent(17, 77)),
+        session: Some(session),
+        limited_until: Some(at(500)),
+        ..scene.commit_of(1, epoch, &["m1"])
+    };
+    commit.reply.cost = Some(cost);
+    assert_eq!(scene.commit(&commit).await, Written::Done);
+    let peek = scene.peek().await;
+    assert_eq!(peek.outbox[0].cost, Some(cost));
+    let state = peek.state.expect("a state");
+    assert_eq!(state.spent, Some(spent(17, 77)));
+    assert_eq!(state.session, Some(session));
+    assert_eq!(state.limited_until, Some(at(500)));
+    let release = Release {
+        run: run_id(1),
+        epoch,
+        attempts: 0,
+        first_attempt_at: None,
+        hold_until: None,
+        crashes: 0,
+        spent: Some(spent(18, 5)),
+    };
+    let written = bench.store().release(&scene.conversation, &release).await;
+    assert_eq!(written.expect("release"), Written::Done);
+    assert_eq!(scene.state().await.spent, Some(spent(18, 5)));
+    scene.receive(&["m2"]).await;
+    let epoch = scene.claim(2).await;
+    let plain = scene.commit_of(2, epoch, &["m2"]);
+    assert_eq!(scene.commit(&plain).await, Written::Done);
+    let state = scene.state().await;
+    assert_eq!(state.spent, Some(spent(18, 5)), "what is not told stays");
+    assert_eq!(state.session, Some(session));
+    assert_eq!(state.limited_until, Some(at(500)));
 }

@@ -231,6 +231,7 @@ pub async fn no_update_brings_back_what_was_erased(bench: &dyn Bench) {
         first_attempt_at: None,
         hold_until: None,
         crashes: 0,
+        spent: None,
     };
     store
         .release(conversation, &release)

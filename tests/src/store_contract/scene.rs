@@ -93,6 +93,7 @@ pub fn reply(n: u64) -> Reply {
         refusals: 0,
         refused_since: None,
         committed_at: at(100 + n),
+        cost: None,
     }
 }
 
@@ -212,6 +213,9 @@ impl<'a> Scene<'a> {
             token_factor: None,
             opt_out: None,
             paused_until: None,
+            spent: None,
+            session: None,
+            limited_until: None,
             now: at(100 + n),
         }
     }

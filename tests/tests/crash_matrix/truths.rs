@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use recado::domain::{ReplyKind, ReplyStatus};
+use recado::domain::{Counters, ReplyKind, ReplyStatus};
 
 use crate::Cell;
 use crate::bench::Bench;
+use crate::steps::{Mode, Strike};
 
 /// Everything at rest, one reply to a message, one send to a reply.
 pub fn hold(bench: &Bench, cell: &Cell) {
@@ -16,6 +17,7 @@ pub fn hold(bench: &Bench, cell: &Cell) {
         *sends.entry(delivered.reply).or_default() += 1;
     }
     assert!(sends.values().all(|n| *n == 1), "{cell}: a doubled send");
+    booked(bench, cell);
     for person in table.people.values() {
         for stored in person.events.values() {
             assert!(stored.answered_by.is_some(), "{cell}: a message waits");
@@ -32,6 +34,32 @@ pub fn hold(bench: &Bench, cell: &Cell) {
                 assert!(sent || stored.provider_id.is_none(), "{cell}: not sent");
             }
         }
+    }
+}
+
+/// What the models reported is booked once at most, and by whoever lives to book it: only a death loses a booking, or a
+/// call whose answer nobody heard.
+fn booked(bench: &Bench, cell: &Cell) {
+    let table = bench.table();
+    let counted = |rows: &mut dyn Iterator<Item = &Counters>| {
+        rows.map(|row| row.calls - row.estimated_calls).sum::<u64>()
+    };
+    let booked = counted(&mut table.ledger.values());
+    // Each report is of twenty tokens.
+    let reported = bench.fakes.model.metered().output / 20;
+    assert!(
+        booked <= reported,
+        "{cell}: {booked} of {reported} calls booked"
+    );
+    let is_heard = |(strike, step): &(Strike, &str)| {
+        let lives = matches!(
+            strike.mode,
+            Mode::FailAfter | Mode::FailBefore | Mode::Twice
+        );
+        lives && *step != "converse"
+    };
+    if cell.strikes.iter().all(is_heard) {
+        assert_eq!(booked, reported, "{cell}: a booking is lost");
     }
 }
 

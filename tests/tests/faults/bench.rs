@@ -16,7 +16,7 @@ use recado::adapters::sqs::SqsTicks;
 use recado::config::agent_file::Overrides;
 use recado::config::roster::Roster;
 use recado::domain::Hasher;
-use recado::flow::{DeadRuns, World};
+use recado::flow::{DeadRuns, KeptReads, World};
 use recado::ports::Clock;
 use recado_cli::aws::{self, Data, LocalAws};
 use recado_cli::local::invoke::Processor;
@@ -82,6 +82,19 @@ pub struct Taken {
     pub word: String,
 }
 
+fn ingest(world: &World) -> Ingest {
+    let secrets = MetaSecrets {
+        app_secrets: vec![SECRET.to_owned()],
+        verify_token: "word".to_owned(),
+    };
+    Ingest {
+        world: world.clone(),
+        channels: Channels {
+            meta: Arc::new(secrets),
+        },
+    }
+}
+
 impl Bench {
     pub async fn start(seed: u64) -> Arc<Self> {
         log::begin();
@@ -103,6 +116,7 @@ impl Bench {
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
         let world = World {
             breakers: store.clone(),
+            ledger: store.clone(),
             store,
             ticks: Arc::new(ticks),
             models: model.clone(),
@@ -114,20 +128,11 @@ impl Bench {
             hasher,
             tools: Arc::new(recado::adapters::absent::NoTools),
             dead_runs: DeadRuns::default(),
-        };
-        let secrets = MetaSecrets {
-            app_secrets: vec![SECRET.to_owned()],
-            verify_token: "word".to_owned(),
-        };
-        let channels = Channels {
-            meta: Arc::new(secrets),
+            kept_reads: KeptReads::default(),
         };
         let (stop, stopped) = watch::channel(false);
         let bench = Arc::new(Self {
-            ingest: Ingest {
-                world: world.clone(),
-                channels,
-            },
+            ingest: ingest(&world),
             world,
             model,
             messenger,

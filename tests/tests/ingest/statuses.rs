@@ -25,6 +25,7 @@ async fn here() -> Here {
         refusals: 0,
         refused_since: None,
         committed_at: Timestamp::from_ms(NOON),
+        cost: None,
     };
     let stored = StoredReply {
         reply,

@@ -54,6 +54,7 @@ impl Here {
             ticks: queue.clone(),
             models: Arc::new(Nobody),
             breakers: Arc::new(FakeBreakers::default()),
+            ledger: store.clone(),
             tools: Arc::new(NoTools),
             messenger: Arc::new(Nobody),
             clock: clock.clone(),
@@ -62,6 +63,7 @@ impl Here {
             journal: told.clone(),
             hasher,
             dead_runs: recado::flow::DeadRuns::default(),
+            kept_reads: recado::flow::KeptReads::default(),
         };
         Self {
             world,

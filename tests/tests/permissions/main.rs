@@ -122,6 +122,12 @@ fn the_scan_sees_what_is_known_to_be_there() {
     ] {
         assert!(ingest.contains(&right(action, resource)), "{action}");
     }
+    let booking = requests::of_port("ledger", "book");
+    assert!(booking.contains(&right("dynamodb:UpdateItem", "Table")));
+    let reading = requests::of_port("ledger", "spent_on");
+    assert!(reading.contains(&right("dynamodb:Query", "Table")));
+    let processor = requests::of_flow(&[("process", "process")]);
+    assert!(processor.is_superset(&booking) && processor.is_superset(&reading));
     let sweeper = requests::of_flow(&[("sweep", "sweep")]);
     assert!(sweeper.contains(&right("dynamodb:Query", "Table/index/unrest")));
     assert!(sweeper.contains(&right("dynamodb:BatchWriteItem", "Table")));

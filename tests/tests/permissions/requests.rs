@@ -38,6 +38,9 @@ const STATEMENTS: [(&str, &str); 4] = [
 /// Where statements are sent: a write sends one of the three single requests, by the statement's verb.
 const SENDERS: [&str; 2] = ["write", "transact"];
 
+/// The ports that ask AWS; all but the queues are the table's.
+const PORTS: [&str; 4] = ["store", "ticks", "breakers", "ledger"];
+
 type Functions = BTreeMap<(String, String), Doings>;
 
 /// Everything that these functions of the flow, by module and name, can come to ask AWS for.
@@ -62,7 +65,7 @@ pub fn of_flow(roots: &[(&str, &str)]) -> BTreeSet<Right> {
             next.push((module.clone(), name.clone()));
         }
         for (field, method) in &doings.on_fields {
-            if ["store", "breakers", "ticks"].contains(&field.as_str()) {
+            if PORTS.contains(&field.as_str()) {
                 rights.extend(of_port(field, method));
             }
         }
@@ -73,8 +76,8 @@ pub fn of_flow(roots: &[(&str, &str)]) -> BTreeSet<Right> {
 /// What one method of a port asks AWS for.
 pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     let place = match port {
-        "store" | "breakers" => "shared/src/adapters/dynamo",
-        _ => "shared/src/adapters/sqs.rs",
+        "ticks" => "shared/src/adapters/sqs.rs",
+        _ => "shared/src/adapters/dynamo",
     };
     let mut files = source::files(place);
     if port == "ticks" {
@@ -82,8 +85,13 @@ pub fn of_port(port: &str, method: &str) -> BTreeSet<Right> {
     }
     let parent = source::files("shared/src/adapters/dynamo.rs");
     files.extend(parent);
-    // The table's own port is a page of its own, the breakers' a file.
     let module = if port == "store" { "dynamo" } else { port };
+    // What the port itself makes of another method.
+    let method = if method == "spent_on" {
+        "of_day"
+    } else {
+        method
+    };
     of_table(&source::functions(&files), (module, method))
 }
 

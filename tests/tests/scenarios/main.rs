@@ -9,6 +9,8 @@ mod clocks;
 mod confirm;
 mod failures;
 mod fallback;
+mod ledger;
+mod limits;
 mod memory;
 mod models;
 mod outages;

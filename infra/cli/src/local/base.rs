@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use recado::adapters::cached_breakers::CachedBreakers;
+use recado::adapters::cached_ledger::CachedLedger;
 use recado::adapters::chance::SystemChance;
 use recado::adapters::clock::{self, SystemClock};
 use recado::adapters::dynamo::DynamoStore;
@@ -120,8 +121,10 @@ impl Base {
     ) -> World {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let breakers = CachedBreakers::new(self.store.clone(), Arc::clone(&clock));
+        let ledger = CachedLedger::new(self.store.clone(), Arc::clone(&clock));
         World {
             store: self.store.clone(),
+            ledger: Arc::new(ledger),
             breakers: Arc::new(breakers),
             ticks: Arc::new(self.queues.ticks.clone()),
             models,
@@ -133,6 +136,7 @@ impl Base {
             journal,
             hasher: Arc::clone(&self.hasher),
             dead_runs: recado::flow::DeadRuns::default(),
+            kept_reads: recado::flow::KeptReads::default(),
         }
     }
 }

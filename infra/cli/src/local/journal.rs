@@ -16,7 +16,7 @@ pub struct LocalJournal {
 
 impl LocalJournal {
     /// The story, and its warnings in lines that name conversations by `hasher`.
-    pub const fn of_warnings(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
+    pub fn of_warnings(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
         Self {
             story,
             log: LogJournal::of_warnings(hasher),
@@ -24,7 +24,7 @@ impl LocalJournal {
     }
 
     /// The same with a line for every step, where no page shows the story.
-    pub const fn of_all(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
+    pub fn of_all(story: Arc<Story>, hasher: Arc<Hasher>) -> Self {
         Self {
             story,
             log: LogJournal::new(hasher),

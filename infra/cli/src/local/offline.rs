@@ -9,10 +9,12 @@ use recado::adapters::log_journal::LogJournal;
 use recado::config::roster::Roster;
 use recado::domain::{AgentId, Timestamp};
 use recado::flow::World;
+use serde_json::Value;
 
 use super::base::{self, Base};
 use super::channel::ChannelName;
 use super::error::StartError;
+use super::money::{self, Asked, LedgerError};
 use super::people::{self, ForgetError, Gone, Whom};
 
 /// Why it was not done.
@@ -24,6 +26,9 @@ pub enum OfflineError {
     /// Nobody was found.
     #[error(transparent)]
     Forget(#[from] ForgetError),
+    /// The ledger cannot be told.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// Nothing was ever kept in the folder, and a look must not make it.
     #[error("nobody is known: {} holds no memory; name another data folder with RECADO_DATA_DIR", .0.display())]
     NoMemory(PathBuf),
@@ -69,6 +74,19 @@ pub async fn pause(
     let knowing = people::pause(&world, &agents, &whom, until).await;
     base.aws.stop().await.map_err(StartError::from)?;
     Ok(knowing?)
+}
+
+/// What is in the ledger.
+pub async fn ledger(
+    folder: &Path,
+    agents: Arc<Roster>,
+    asked: &Asked,
+) -> Result<Vec<Value>, OfflineError> {
+    let channel = ChannelName::of_folder(folder).unwrap_or(ChannelName::Phone);
+    let (base, world) = open(folder, &agents).await?;
+    let lines = money::lines(&world, &agents, channel, asked).await;
+    base.aws.stop().await.map_err(StartError::from)?;
+    Ok(lines?)
 }
 
 fn whom(folder: &Path, id: &str, agent: Option<&str>) -> Result<Whom, OfflineError> {

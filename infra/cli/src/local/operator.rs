@@ -16,6 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::channel::ChannelName;
+use super::money::{self, Asked, LedgerError};
 use super::people::{self, ForgetError, Whom};
 use crate::phone::guard::{self, Guard};
 use crate::phone::{Story, step_json};
@@ -37,6 +38,7 @@ pub fn router(operator: &Operator, folder: Option<&FilePath>) -> Router {
         json!({ "recado": "ready", "folder": folder, "channel": operator.channel.as_str() });
     Router::new()
         .route("/health", get(|| async move { Json(health) }))
+        .route("/ledger", get(ledger))
         .route("/people/{id}", get(known))
         .route("/people/{id}/forget", post(forget))
         .route("/people/{id}/pause", post(pause))
@@ -60,14 +62,14 @@ pub fn story(story: Arc<Story>) -> Router {
 
 /// For which agent a person can be asked for.
 #[derive(Deserialize)]
-struct Asked {
+struct Of {
     agent: Option<String>,
 }
 
 async fn forget(
     State(operator): State<Operator>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<Of>,
 ) -> Response {
     let whom = Whom::parse(&id, asked.agent.as_deref(), operator.channel);
     let forgotten = match whom {
@@ -109,10 +111,29 @@ async fn pause(
     }
 }
 
+async fn ledger(State(operator): State<Operator>, Query(asked): Query<Asked>) -> Response {
+    let Operator {
+        world,
+        agents,
+        channel,
+    } = &operator;
+    match money::lines(world, agents, *channel, &asked).await {
+        Ok(lines) => Json(json!({ "lines": lines })).into_response(),
+        Err(LedgerError::Whom(error)) => refused(&error),
+        Err(error) => {
+            let status = match error {
+                LedgerError::Day(_) => StatusCode::BAD_REQUEST,
+                _ => StatusCode::SERVICE_UNAVAILABLE,
+            };
+            (status, Json(json!({ "error": chain(&error) }))).into_response()
+        }
+    }
+}
+
 async fn known(
     State(operator): State<Operator>,
     Path(id): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<Of>,
 ) -> Response {
     let whom = Whom::parse(&id, asked.agent.as_deref(), operator.channel);
     let known = match whom {

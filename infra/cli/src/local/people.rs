@@ -95,7 +95,7 @@ pub async fn forget(world: &World, agents: &Roster, whom: &Whom) -> Result<Gone,
         others: Vec::new(),
     };
     let mut met = Vec::new();
-    for agent in meant(agents, whom).await? {
+    for agent in meant(agents, whom.agent.as_deref()).await? {
         for conversation in conversations(world, &agent, &whom.aliases).await? {
             let forgotten = forget::forget(world, &conversation).await?;
             if let Forgotten::Gone { items, met: others } = forgotten {
@@ -137,7 +137,7 @@ pub async fn pause(
     until: Option<Timestamp>,
 ) -> Result<Vec<AgentId>, ForgetError> {
     let mut knowing = Vec::new();
-    for agent in meant(agents, whom).await? {
+    for agent in meant(agents, whom.agent.as_deref()).await? {
         for conversation in conversations(world, &agent, &whom.aliases).await? {
             if flow::pause::set(world, &conversation, until).await? && !knowing.contains(&agent) {
                 knowing.push(agent.clone());
@@ -157,7 +157,7 @@ pub async fn known(
     whom: &Whom,
 ) -> Result<Vec<AgentId>, ForgetError> {
     let mut knowing = Vec::new();
-    for agent in meant(agents, whom).await? {
+    for agent in meant(agents, whom.agent.as_deref()).await? {
         if !conversations(world, &agent, &whom.aliases)
             .await?
             .is_empty()
@@ -171,8 +171,25 @@ pub async fn known(
     Ok(knowing)
 }
 
-async fn meant(agents: &Roster, whom: &Whom) -> Result<Vec<AgentId>, ForgetError> {
-    let Some(asked) = &whom.agent else {
+/// The conversations of a person, with every agent meant.
+pub async fn conversations_of(
+    world: &World,
+    agents: &Roster,
+    whom: &Whom,
+) -> Result<Vec<ConversationId>, ForgetError> {
+    let mut all = Vec::new();
+    for agent in meant(agents, whom.agent.as_deref()).await? {
+        all.extend(conversations(world, &agent, &whom.aliases).await?);
+    }
+    if all.is_empty() {
+        return Err(ForgetError::Nobody(whom.kind));
+    }
+    Ok(all)
+}
+
+/// The agent of this id, or all of them.
+pub async fn meant(agents: &Roster, asked: Option<&str>) -> Result<Vec<AgentId>, ForgetError> {
+    let Some(asked) = asked else {
         return Ok(agents.agents().map(|agent| agent.id.clone()).collect());
     };
     let found = match AgentId::parse(asked) {
@@ -184,7 +201,7 @@ async fn meant(agents: &Roster, whom: &Whom) -> Result<Vec<AgentId>, ForgetError
     }
     let known: Vec<&str> = agents.agents().map(|agent| agent.id.as_str()).collect();
     Err(ForgetError::NoAgent {
-        agent: asked.clone(),
+        agent: asked.to_owned(),
         known: known.join(", "),
     })
 }

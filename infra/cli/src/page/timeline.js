@@ -32,6 +32,13 @@ function lineOf(row, textOf) {
       return [say.tool(row.tool), `${duration(row.took_ms)} · ${row.outcome}`];
     case "handed_off":
       return [say.handedOff, say.until(hourMinuteSecond(row.until))];
+    case "limit_reached":
+      return [say.limitReached(row.limit), say.until(hourMinuteSecond(row.until))];
+    case "booked": {
+      const unknown = row.unknown ? say.unknownPrice(row.unknown) : null;
+      const known = row.micro_usd ? `US$ ${row.micro_usd / 1e6}` : null;
+      return [say.booked, [known, unknown].filter(Boolean).join(" · ") || say.free];
+    }
     case "paused":
       return [say.paused, say.until(hourMinuteSecond(row.until))];
     case "resumed":

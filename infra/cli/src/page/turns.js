@@ -52,6 +52,9 @@ export class Turns {
     }
     const own = step.reply && this.all.findLast((turn) => turn.reply === step.reply);
     if (own) return own;
+    // A cost comes after the end of what it was paid for, and begins nothing.
+    const paid = step.reply ? this.all.at(-1) : this.all.findLast((turn) => turn.memory);
+    if (step.step === "booked" && paid) return paid;
     const open = this.all.findLast((turn) => !turn.memory && !turn.done);
     if (!open) return this.begin(step, false);
     return step.step === "received" && open.committed ? this.begin(step, false) : open;
@@ -99,7 +102,7 @@ export class Turns {
   now() {
     const turn = this.all.findLast((it) => !it.memory);
     if (!turn) return { mood: "quiet", word: "idle" };
-    const row = turn.rows.at(-1);
+    const row = turn.rows.findLast((it) => it.step !== "booked") ?? turn.rows.at(-1);
     switch (row.step) {
       case "held":
         return heldNow(row);

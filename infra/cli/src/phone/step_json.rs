@@ -68,6 +68,7 @@ pub fn step(step: &Step) -> Value {
         Step::HandedOff { reply, until } => {
             json!({ "step": "handed_off", "reply": reply, "until": until })
         }
+        Step::LimitReached { .. } | Step::Booked { .. } => money(step),
         Step::Paused { until } => json!({ "step": "paused", "until": until }),
         Step::Resumed => json!({ "step": "resumed" }),
         Step::Forgotten { items } => json!({ "step": "forgotten", "items": items }),
@@ -146,6 +147,31 @@ fn outside(step: &Step) -> Value {
     }
 }
 
+/// What things cost, in millionths of a US dollar.
+fn money(step: &Step) -> Value {
+    match step {
+        Step::LimitReached {
+            reply,
+            limit,
+            until,
+        } => json!({
+            "step": "limit_reached",
+            "reply": reply,
+            "limit": limit.as_str(),
+            "until": until,
+        }),
+        Step::Booked { reply, total } => json!({
+            "step": "booked",
+            "reply": reply,
+            "calls": total.calls,
+            "micro_usd": total.micro_usd,
+            "unknown": total.calls_of_unknown_cost,
+            "estimated_micro_usd": total.estimated_micro_usd,
+        }),
+        _ => Value::Null,
+    }
+}
+
 const fn hold_reason(reason: HoldReason) -> &'static str {
     match reason {
         HoldReason::Window => "window",
@@ -170,6 +196,7 @@ const fn reply_kind(kind: ReplyKind) -> &'static str {
         ReplyKind::Answer => "answer",
         ReplyKind::OptOut => "opt_out",
         ReplyKind::Apology => "apology",
+        ReplyKind::OverLimit => "over_limit",
     }
 }
 

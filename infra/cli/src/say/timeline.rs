@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Said;
+use crate::ledger::dollars;
 
 /// What is told of a burst, line by line.
 pub struct Timeline {
@@ -109,9 +110,7 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             count("took_ms"),
             word("outcome")
         ),
-        "handed_off" => "handed off to a human: recado resume gives the person back".to_owned(),
-        "paused" => "paused     an operator has taken the person over".to_owned(),
-        "resumed" => "resumed    the agent has the person again".to_owned(),
+        "booked" => cost(&count)?,
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
         "fenced" => "fenced     another run was quicker".to_owned(),
@@ -130,6 +129,20 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
         ),
         "compaction_refused" => format!("compaction refused: {}", word("reason")),
         "forgotten" => format!("forgotten  {} items", count("items")),
+        name => aside(name, &word)?,
+    })
+}
+
+/// What keeps the agent from answering.
+fn aside(name: &str, word: &impl Fn(&str) -> String) -> Option<String> {
+    Some(match name {
+        "limit_reached" => format!(
+            "limit      of the {} is reached for today: the model is not asked",
+            word("limit")
+        ),
+        "handed_off" => "handed off to a human: recado resume gives the person back".to_owned(),
+        "paused" => "paused     an operator has taken the person over".to_owned(),
+        "resumed" => "resumed    the agent has the person again".to_owned(),
         _ => return None,
     })
 }
@@ -163,6 +176,20 @@ fn routed(step: &Value) -> String {
         count("threshold"),
         word("why")
     )
+}
+
+/// What a run has cost; nothing where it was free.
+fn cost(count: &impl Fn(&str) -> u64) -> Option<String> {
+    let (micro_usd, unknown) = (count("micro_usd"), count("unknown"));
+    let known = (micro_usd > 0).then(|| format!("US$ {}", dollars(micro_usd)));
+    let unknown = (unknown > 0).then(|| format!("{unknown} call(s) of unknown price"));
+    let parts: Vec<String> = known.into_iter().chain(unknown).collect();
+    let estimated = if count("estimated_micro_usd") > 0 {
+        ", part of it an estimate"
+    } else {
+        ""
+    };
+    (!parts.is_empty()).then(|| format!("cost       {}{estimated}", parts.join(" and ")))
 }
 
 fn remembered(memory: &Value) -> String {

@@ -263,3 +263,49 @@ async fn a_person_is_taken_over_and_given_back() {
     }
     instance.unwrap().stop().await;
 }
+
+#[tokio::test]
+async fn the_ledger_is_told_of_the_folder_alone_and_by_the_instance_on_it() {
+    let place = Place::new()
+        .with("RECADO_WINDOW_S", "1")
+        .with("RECADO_BRL_PER_USD", "5.50");
+    let nothing = place.recado(&["ledger"]).await;
+    assert_eq!(nothing.code, Some(1), "{}", nothing.out);
+    place.say(&["--phone", PHONE, "oi"]).await;
+    let mut instance = None;
+    for turns in 1..=2 {
+        let told = place.recado(&["ledger", "--json"]).await;
+        let lines: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+        let line = &lines[0];
+        assert_eq!(lines.as_array().map(Vec::len), Some(1), "{lines:#}");
+        assert_eq!(
+            (&line["model"], &line["kind"]),
+            (&json!("demo"), &json!("answer"))
+        );
+        assert_eq!(
+            (&line["calls"], &line["turns"]),
+            (&json!(turns), &json!(turns))
+        );
+        assert_eq!(line["micro_usd"], 0, "the demo model is free");
+        let of_person = ["ledger", "--contact", "+55 11 90000-0061", "--json"];
+        assert_eq!(place.recado(&of_person).await.out, told.out);
+        let page = place.recado(&["ledger"]).await.out;
+        assert!(
+            page.contains("BRL") && page.contains("turns answered"),
+            "{page}"
+        );
+        let other = place.recado(&["ledger", "--day", "2020-01-01"]).await;
+        assert!(
+            other.out.starts_with("Nothing is in the ledger"),
+            "{}",
+            other.out
+        );
+        let wrong = place.recado(&["ledger", "--day", "today"]).await;
+        assert!(wrong.err.contains("2026-11-30"), "{}", wrong.err);
+        if instance.is_none() {
+            instance = Some(place.run().await);
+            place.say(&["--phone", PHONE, "tudo bem?"]).await;
+        }
+    }
+    instance.unwrap().stop().await;
+}

@@ -7,7 +7,7 @@ use super::fault::plain;
 use super::fields::{Build, Fields};
 use super::identity::alias_key;
 use super::items::{key_of, shard};
-use super::keys::{ItemKey, JOB, erasure_partition};
+use super::keys::{ItemKey, JOB, erasure_partition, spend_partition};
 use super::request::{Answer, Item, Statement, TRANSACTION_MAX, key, number, text, texts};
 use super::schema::{CONVERSATION, FORMAT_VERSION, ITEM, UNREST_SHARD, UNREST_SINCE};
 use crate::domain::{Alias, ConversationId};
@@ -131,9 +131,18 @@ impl DynamoStore {
                 gone += 1;
             }
         }
-        let mut from = None;
+        let spend = spend_partition(&self.hasher, conversation);
+        for partition in [conversation.key(), spend] {
+            gone += self.erase_under(&partition).await?;
+        }
+        Ok(gone)
+    }
+
+    /// Everything under a partition key goes.
+    async fn erase_under(&self, partition: &str) -> Result<u64, StoreError> {
+        let (mut gone, mut from) = (0, None);
         loop {
-            let (keys, next) = self.keys_under(conversation, from).await?;
+            let (keys, next) = self.keys_under(partition, from).await?;
             for batch in keys.chunks(BATCH_MAX) {
                 self.delete_all(batch).await?;
             }
@@ -151,10 +160,10 @@ impl DynamoStore {
         self.write("end an erasure", delete).await.map(drop)
     }
 
-    /// The keys of everything under the conversation, live or not, as it is now.
+    /// The keys of everything under a partition key, live or not, as it is now.
     async fn keys_under(
         &self,
-        conversation: &ConversationId,
+        partition: &str,
         from: Option<Item>,
     ) -> Result<(Vec<Item>, Option<Item>), StoreError> {
         let request = self
@@ -166,7 +175,7 @@ impl DynamoStore {
             .projection_expression("#conversation, #item")
             .expression_attribute_names("#conversation", CONVERSATION)
             .expression_attribute_names("#item", ITEM)
-            .expression_attribute_values(":conversation", text(conversation.key()))
+            .expression_attribute_values(":conversation", text(partition))
             .set_exclusive_start_key(from);
         let call = self.call("erase", "Query");
         let page = self.ask(call, || request.clone().send()).await?;

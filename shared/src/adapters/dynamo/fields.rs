@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::request::Item;
 use super::schema::{FORMAT, FORMAT_VERSION};
-use crate::domain::Timestamp;
 use crate::domain::ids::IdError;
+use crate::domain::{Counters, Timestamp};
 use crate::error::StoreError;
 
 /// An item of a format this program reads.
@@ -132,6 +132,29 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
+    /// A map of counters by their names; what is missing is zero.
+    pub(super) fn counters_maybe(&self, field: &str) -> Result<Option<Counters>, StoreError> {
+        let Some(value) = self.item.get(field) else {
+            return Ok(None);
+        };
+        let AttributeValue::M(values) = value else {
+            return Err(self.wrong(field, "a map"));
+        };
+        counters_of(values)
+            .map(Some)
+            .ok_or_else(|| self.wrong(field, "a map of counters"))
+    }
+
+    /// Whether a yes stands there.
+    pub(super) fn is_true(&self, field: &str) -> bool {
+        matches!(self.item.get(field), Some(AttributeValue::Bool(true)))
+    }
+
+    /// Counters among an item's own attributes.
+    pub(super) fn counters(&self) -> Result<Counters, StoreError> {
+        counters_of(self.item).ok_or_else(|| self.wrong("calls", "a counter"))
+    }
+
     pub(super) fn names(&self, field: &str) -> Result<Vec<String>, StoreError> {
         match self.item.get(field) {
             None => Ok(Vec::new()),
@@ -143,6 +166,16 @@ impl<'a> Fields<'a> {
             Some(_) => Err(self.wrong(field, "a set of texts")),
         }
     }
+}
+
+fn counters_of(values: &Item) -> Option<Counters> {
+    let mut counters = Counters::default();
+    for (name, counter) in counters.fields_mut() {
+        if let Some(value) = values.get(name) {
+            *counter = value.as_n().ok()?.parse().ok()?;
+        }
+    }
+    Some(counters)
 }
 
 /// A stored item as it is built: attributes that are absent are left out.
@@ -184,6 +217,19 @@ impl Build {
             Some(value) => self.number(field, value),
             None => self,
         }
+    }
+
+    /// Counters as a map, those of zero left out.
+    pub(super) fn counters_maybe(self, field: &str, counters: Option<&Counters>) -> Self {
+        let Some(counters) = counters else {
+            return self;
+        };
+        let counted = counters
+            .fields()
+            .into_iter()
+            .filter(|(_, count)| *count > 0);
+        let values = counted.map(|(name, count)| (name.to_owned(), super::request::number(count)));
+        self.set(field, AttributeValue::M(values.collect()))
     }
 
     pub(super) fn done(self) -> Item {

@@ -1,16 +1,13 @@
 //! The stored forms of everything a conversation holds, each with its format version `v`.
 
-use aws_sdk_dynamodb::types::AttributeValue;
-
 use super::fields::{Build, Fields};
 use super::keys::{ItemKey, Place, Slot};
-use super::request::{Item, key, number, texts};
+use super::request::{Item, key, texts};
 use super::schema::{EXPIRES_AT, ITEM, SLOT, UNREST_SHARD, UNREST_SINCE};
 use crate::domain::ids::IdError;
 use crate::domain::{
-    Address, Alias, BusinessNumber, ContactId, Content, ConversationId, Event, Fact, Hasher, Kind,
-    Lease, MessageId, OptOut, PastMessage, Phone, Reply, ReplyId, ReplyKind, ReplyStatus, RunId,
-    Sealed, State, Summary, Timestamp,
+    Address, BusinessNumber, Content, ConversationId, Event, Fact, Hasher, Kind, MessageId,
+    PastMessage, Phone, Reply, ReplyId, ReplyKind, ReplyStatus, RunId, Summary, Timestamp,
 };
 use crate::error::StoreError;
 
@@ -133,6 +130,7 @@ pub(super) fn encode_reply(
         .number("refusals", reply.refusals)
         .number_maybe("refused_since", reply.refused_since)
         .number("committed_at", reply.committed_at)
+        .counters_maybe("cost", reply.cost.as_ref())
         .number("epoch", epoch);
     if reply.status.is_at_rest() {
         item.text(SLOT, Slot::Turn(reply.id, Place::Answer).encode())
@@ -160,10 +158,16 @@ pub(super) fn decode_reply(item: &Item) -> Result<Reply, StoreError> {
         refusals: fields.number("refusals")?,
         refused_since: fields.time_maybe("refused_since")?,
         committed_at: fields.time("committed_at")?,
+        cost: fields.counters_maybe("cost")?,
     })
 }
 
-const KINDS: [ReplyKind; 3] = [ReplyKind::Answer, ReplyKind::OptOut, ReplyKind::Apology];
+const KINDS: [ReplyKind; 4] = [
+    ReplyKind::Answer,
+    ReplyKind::OptOut,
+    ReplyKind::Apology,
+    ReplyKind::OverLimit,
+];
 const STATUSES: [ReplyStatus; 5] = [
     ReplyStatus::Ready,
     ReplyStatus::Sending,
@@ -177,6 +181,7 @@ const fn kind_word(kind: ReplyKind) -> &'static str {
         ReplyKind::Answer => "answer",
         ReplyKind::OptOut => "opt_out",
         ReplyKind::Apology => "apology",
+        ReplyKind::OverLimit => "over_limit",
     }
 }
 
@@ -194,88 +199,6 @@ fn parse_status(fields: &Fields<'_>) -> Result<ReplyStatus, StoreError> {
         .into_iter()
         .find(|status| status.as_str() == word)
         .ok_or_else(|| fields.wrong("status", "a reply's status"))
-}
-
-pub(super) fn encode_state(conversation: &ConversationId, state: &State) -> Item {
-    let factors = state
-        .token_factors
-        .iter()
-        .map(|(model, factor)| (model.clone(), number(factor)))
-        .collect();
-    let item = Build::new(key_of(conversation, &ItemKey::State))
-        .text(SLOT, Slot::State.encode())
-        .number("version", state.version)
-        .number("epoch", state.epoch)
-        .text_maybe("lease_run", state.lease.map(|lease| lease.run))
-        .number_maybe("lease_until", state.lease.map(|lease| lease.until))
-        .number("attempts", state.attempts)
-        .number_maybe("first_attempt_at", state.first_attempt_at)
-        .number_maybe("hold_until", state.hold_until)
-        .number("crashes", state.crashes)
-        .set("token_factors", AttributeValue::M(factors))
-        .text_maybe("cut_point", state.cut_point)
-        .text_maybe("last_reply", state.last_reply)
-        .number_maybe("last_inbound_at", state.last_inbound_at)
-        .number_maybe("paused_until", state.paused_until)
-        .set("aliases", texts(state.aliases.iter().map(Alias::as_str)))
-        .set("met", texts(&state.met))
-        .number("created_at", state.created_at);
-    let item = match &state.sealed {
-        Some(sealed) => item
-            .text("sealed_reply", sealed.reply)
-            .set("sealed_events", texts(&sealed.events)),
-        None => item,
-    };
-    match &state.opt_out {
-        Some(opt_out) => item.number("opt_out_sent_at", opt_out.sent_at),
-        None => item,
-    }
-    .done()
-}
-
-pub(super) fn decode_state(item: &Item) -> Result<State, StoreError> {
-    let fields = Fields::open("state", item)?;
-    let lease = fields
-        .parsed_maybe("lease_run", RunId::parse)?
-        .map(|run| {
-            let until = fields.time("lease_until")?;
-            Ok::<_, StoreError>(Lease { run, until })
-        })
-        .transpose()?;
-    let sealed = fields
-        .parsed_maybe("sealed_reply", ReplyId::parse)?
-        .map(|reply| {
-            let events = fields.parsed_list("sealed_events", |text| MessageId::parse(text))?;
-            Ok::<_, StoreError>(Sealed { reply, events })
-        })
-        .transpose()?;
-    let opt_out = fields
-        .time_maybe("opt_out_sent_at")?
-        .map(|sent_at| OptOut { sent_at });
-    Ok(State {
-        version: fields.number("version")?,
-        epoch: fields.number("epoch")?,
-        lease,
-        sealed,
-        attempts: fields.number("attempts")?,
-        first_attempt_at: fields.time_maybe("first_attempt_at")?,
-        hold_until: fields.time_maybe("hold_until")?,
-        crashes: fields.number("crashes")?,
-        token_factors: fields.factors("token_factors")?,
-        cut_point: fields.parsed_maybe("cut_point", ReplyId::parse)?,
-        last_reply: fields.parsed_maybe("last_reply", ReplyId::parse)?,
-        last_inbound_at: fields.time_maybe("last_inbound_at")?,
-        opt_out,
-        paused_until: fields.time_maybe("paused_until")?,
-        aliases: fields.parsed_list("aliases", Alias::parse)?,
-        // States of before it was kept have none.
-        met: if item.contains_key("met") {
-            fields.parsed_list("met", |text| ContactId::parse(text))?
-        } else {
-            Vec::new()
-        },
-        created_at: fields.time("created_at")?,
-    })
 }
 
 pub(super) fn encode_summary(conversation: &ConversationId, summary: &Summary) -> Item {

@@ -2,10 +2,14 @@
 //!
 //! No other file builds or takes apart a key. Numbers are padded, so that the order of the text is theirs.
 
+mod ledger;
+
 use crate::domain::ids::IdError;
 use crate::domain::{
     AgentId, Alias, ConversationId, EntryId, FactId, Hasher, MessageId, ReplyId, Timestamp,
 };
+
+pub(super) use ledger::{DayKey, SpendKey, ledger_partition, spend_partition};
 
 /// Sort key of an alias.
 pub(super) const ALIAS: &str = "alias";

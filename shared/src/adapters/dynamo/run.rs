@@ -2,17 +2,18 @@
 
 use std::fmt::Write;
 
+use aws_sdk_dynamodb::types::AttributeValue;
+
 use super::DynamoStore;
 use super::calls;
 use super::fields::Fields;
-use super::items::{
-    decode_event, decode_reply, decode_state, encode_event, encode_reply, encode_state, key_of,
-};
+use super::items::{decode_event, decode_reply, encode_event, encode_reply, key_of};
 use super::keys::{FRONT_FROM, ItemKey, MEMORY_FROM, Place, Slot};
 use super::request::{Answer, Item, Statement, number, text};
 use super::schema::{ITEM, SLOT};
+use super::state::{decode_state, encode_state};
 use crate::domain::batch::Closure;
-use crate::domain::{ConversationId, Event, MessageId, State, Timestamp};
+use crate::domain::{ConversationId, Event, MessageId, Spent, State, Timestamp};
 use crate::error::StoreError;
 use crate::ports::{Appended, Commit, Peek, Release, Swapped, Written};
 
@@ -125,6 +126,10 @@ impl DynamoStore {
         ] {
             set_or_remove(&mut set, &mut remove, field, moment.is_some());
             values.extend(moment.map(|moment| (format!(":{field}"), number(moment))));
+        }
+        if let Some(spent) = release.spent {
+            set.push_str(SET_SPENT);
+            values.extend(spent_values(spent));
         }
         let mut update = Statement::update(key_of(conversation, &ItemKey::State), set + &remove)
             .when("#epoch = :epoch AND #lease_run = :run")
@@ -280,6 +285,18 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
     if commit.paused_until.is_some() {
         set.push_str(", #paused_until = :paused_until");
     }
+    if commit.limited_until.is_some() {
+        set.push_str(", #limited_until = :limited_until");
+    }
+    if commit.spent.is_some() {
+        set.push_str(SET_SPENT);
+    }
+    if commit.session.is_some() {
+        set.push_str(
+            ", #session_began_at = :session_began_at, #session_exchanges = :session_exchanges, \
+             #session_is_over = :session_is_over",
+        );
+    }
     let mut update = Statement::update(key_of(conversation, &ItemKey::State), set + &remove)
         .when(FENCE)
         .with(":epoch", number(commit.epoch))
@@ -300,10 +317,38 @@ fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {
     if let Some(opt_out) = &commit.opt_out {
         update = update.with(":stop_sent", number(opt_out.sent_at));
     }
-    if let Some(until) = commit.paused_until {
-        update = update.with(":paused_until", number(until));
+    with_moments_and_money(update, commit)
+}
+
+/// The values of what only some commits change.
+fn with_moments_and_money(mut update: Statement, commit: &Commit) -> Statement {
+    for (name, until) in [
+        (":paused_until", commit.paused_until),
+        (":limited_until", commit.limited_until),
+    ] {
+        if let Some(until) = until {
+            update = update.with(name, number(until));
+        }
     }
-    update
+    for (name, value) in commit.spent.into_iter().flat_map(spent_values) {
+        update = update.with(&name, value);
+    }
+    match commit.session {
+        Some(session) => update
+            .with(":session_began_at", number(session.began_at))
+            .with(":session_exchanges", number(session.exchanges))
+            .with(":session_is_over", AttributeValue::Bool(session.is_over)),
+        None => update,
+    }
+}
+
+const SET_SPENT: &str = ", #spent_day = :spent_day, #spent_micro_usd = :spent_micro_usd";
+
+fn spent_values(spent: Spent) -> [(String, AttributeValue); 2] {
+    [
+        (":spent_day".to_owned(), text(spent.day)),
+        (":spent_micro_usd".to_owned(), number(spent.micro_usd)),
+    ]
 }
 
 fn set_or_remove(set: &mut String, remove: &mut String, field: &str, present: bool) {
@@ -322,6 +367,7 @@ fn is_released(state: &State, release: &Release) -> bool {
         && state.first_attempt_at == release.first_attempt_at
         && state.hold_until == release.hold_until
         && state.crashes == release.crashes
+        && (release.spent.is_none() || state.spent == release.spent)
 }
 
 fn slot_of(item: &Item) -> Option<Slot> {

@@ -9,7 +9,7 @@ use super::classify::{Failure, classify};
 use crate::adapters::retry_after::{should_retry, wait};
 use crate::domain::provider::Provider;
 use crate::domain::{ModelReply, Usage};
-use crate::error::{ModelError, ModelErrorClass};
+use crate::error::{Metered, ModelError, ModelErrorClass};
 
 /// The reply in an HTTP response, or the failure it amounts to.
 pub fn decode(
@@ -48,6 +48,7 @@ fn with_wish(failure: Failure, headers: &HeaderMap, is_final: bool) -> ModelErro
         class,
         retry_after: if waits { wait(headers) } else { None },
         reason: failure.reason,
+        metered: failure.metered.map(Box::new),
     }
 }
 
@@ -60,10 +61,19 @@ fn read(asked: &Asked<'_>, status: u16, bytes: &[u8]) -> Result<ModelReply, Fail
         return Err(classify(Some(status), error));
     }
     let body = body.ok().filter(Value::is_object).ok_or_else(unreadable)?;
-    if !body["error"].is_null() {
-        return Err(classify(None, &body["error"]));
-    }
-    asked.read(body)
+    let metered = metered(asked, &body);
+    let read = if body["error"].is_null() {
+        asked.read(body)
+    } else {
+        Err(classify(None, &body["error"]))
+    };
+    read.map_err(|failure| Failure { metered, ..failure })
+}
+
+/// What an answer cost that may turn out to be of no use.
+fn metered(asked: &Asked<'_>, body: &Value) -> Option<Metered> {
+    let usage = asked.usage(&body["usage"]);
+    (usage != Usage::default()).then(|| usage.metered(name(body)))
 }
 
 fn unreadable() -> Failure {

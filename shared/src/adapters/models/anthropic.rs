@@ -3,7 +3,7 @@
 mod answer;
 mod request;
 
-pub(super) use answer::read;
+pub(super) use answer::{read, usage};
 pub(super) use request::encode;
 
 /// The version of the API that we were written against.

@@ -6,5 +6,5 @@
 mod answer;
 mod request;
 
-pub(super) use answer::read;
+pub(super) use answer::{read, usage};
 pub(super) use request::{called_names, encode};

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::error::Metered;
 use crate::error::ModelErrorClass::{
     self, Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient,
 };
@@ -14,6 +15,8 @@ pub struct Failure {
     pub class: ModelErrorClass,
     /// Safe to log: status and code, never a sentence of the provider's, which may quote the request.
     pub reason: String,
+    /// What it cost all the same.
+    pub metered: Option<Metered>,
 }
 
 impl Failure {
@@ -21,6 +24,7 @@ impl Failure {
         Self {
             class,
             reason: reason.into(),
+            metered: None,
         }
     }
 }
@@ -195,10 +199,7 @@ pub fn classify(status: Option<u16>, error: &Value) -> Failure {
         .or_else(|| is_flagged(error).then_some(Refusal))
         .or_else(|| status.map(by_status))
         .unwrap_or(Invalid);
-    Failure {
-        class,
-        reason: reason(status, &code, &kind),
-    }
+    Failure::new(class, reason(status, &code, &kind))
 }
 
 fn word(error: &Value, field: &str) -> String {

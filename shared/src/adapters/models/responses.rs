@@ -4,5 +4,5 @@ mod answer;
 mod calls;
 mod request;
 
-pub(super) use answer::read;
+pub(super) use answer::{read, usage};
 pub(super) use request::encode;

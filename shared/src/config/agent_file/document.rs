@@ -4,6 +4,7 @@
 
 mod entry;
 mod reads;
+mod rows;
 mod unknown;
 
 use std::collections::BTreeSet;

@@ -1,7 +1,10 @@
 //! What `recado agent check FILE` prints.
 
+use std::collections::BTreeSet;
+
 use super::parse;
-use crate::domain::{Agent, Effect, Target, ToolSpec};
+use crate::domain::agent::Limits;
+use crate::domain::{Agent, Effect, Provider, Target, ToolSpec, Usage};
 
 /// The report on an agent file, one line per mistake, or one line in all and one per tool; and whether it is right.
 pub fn check_report(label: &str, text: &str) -> (String, bool) {
@@ -43,6 +46,37 @@ fn in_one_line(agent: &Agent) -> String {
         agent.model.main,
         agent.compaction.trigger,
         agent.compaction.keep,
+    ) + &of_limits(agent)
+}
+
+/// What the limits cannot count, where there are limits. OpenRouter tells what each call costs.
+fn of_limits(agent: &Agent) -> String {
+    if agent.limits == Limits::default() {
+        return String::new();
+    }
+    let is_unknown = |name: &&str| {
+        let (provider, model) = Provider::of(name, Provider::OpenAi);
+        let many = Usage {
+            input_uncached: 1,
+            output: 1,
+            ..Usage::default()
+        };
+        provider != Provider::OpenRouter && agent.prices.cost(model, &many).is_none()
+    };
+    let models = &agent.model;
+    let others = [&models.light, &models.fallback, &models.compaction];
+    let named = others.into_iter().filter_map(Option::as_deref);
+    let unknown: BTreeSet<&str> = std::iter::once(models.main.as_str())
+        .chain(named)
+        .filter(is_unknown)
+        .collect();
+    if unknown.is_empty() {
+        return String::new();
+    }
+    let names: Vec<&str> = unknown.into_iter().collect();
+    format!(
+        "\nno price is known for {}, so its calls count for no limit: give one under [[prices]]",
+        names.join(", ")
     )
 }
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 mod mistakes;
+mod money;
 mod tools;
 
 const LEAST: &str = "id = \"recepcao\"\npersona = \"Você é a Lia.\"\n";

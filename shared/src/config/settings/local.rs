@@ -7,6 +7,7 @@ use super::models::{self, ModelSettings};
 use super::reader::Reader;
 use super::{Environment, Listen, SettingsError};
 use crate::config::agent_file::Overrides;
+use crate::config::prices::millionths;
 use crate::config::secret::Secret;
 use crate::domain::provider::DEMO;
 
@@ -54,6 +55,8 @@ pub struct LocalSettings {
     pub listen: Listen,
     /// Where messages come from and answers go.
     pub channel: Channel,
+    /// How many millionths of a real a dollar is worth, where sums are to be shown in reais too.
+    pub brl_per_usd: Option<u64>,
     /// What the log shows. Default `info`.
     pub log: String,
     /// What looks wrong but stops nothing, one line each.
@@ -117,6 +120,7 @@ fn read(reader: &mut Reader<'_>, environment: &Environment) -> LocalSettings {
         port: reader.number("RECADO_PORT", 8787, "a port from 0 to 65535"),
         listen: read_listen(reader),
         channel: read_channel(reader, &mut warnings),
+        brl_per_usd: read_rate(reader),
         log: reader.log_filter("RECADO_LOG"),
         warnings,
     }
@@ -136,6 +140,19 @@ fn read_tool_secrets(
         }
     }
     secrets
+}
+
+/// Only for what is printed: nothing is counted in reais.
+fn read_rate(reader: &mut Reader<'_>) -> Option<u64> {
+    let name = "RECADO_BRL_PER_USD";
+    let text = reader.get(name)?;
+    let rate = text.parse().ok().filter(|rate| *rate > 0.0);
+    let rate = rate.and_then(millionths);
+    if rate.is_none() {
+        let message = format!("{text:?} is no rate: how many reais a dollar is, for instance 5.40");
+        reader.mistake(name, message);
+    }
+    rate
 }
 
 fn read_listen(reader: &mut Reader<'_>) -> Listen {

@@ -48,6 +48,7 @@ fn reply() -> Reply {
         refusals: 0,
         refused_since: None,
         committed_at: at(0),
+        cost: None,
     }
 }
 

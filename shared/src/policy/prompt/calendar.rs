@@ -31,6 +31,26 @@ pub fn moment(agent: &Agent, at: Timestamp) -> String {
     )
 }
 
+/// The day it is there.
+pub fn local_date(agent: &Agent, at: Timestamp) -> Date {
+    local(agent, at).date()
+}
+
+/// When the next day begins there; a day later where the calendar ends.
+pub fn next_midnight(agent: &Agent, at: Timestamp) -> Timestamp {
+    let begins = local(agent, at)
+        .tomorrow()
+        .and_then(|tomorrow| tomorrow.start_of_day());
+    let ms = begins
+        .ok()
+        .map(|begins| begins.timestamp().as_millisecond());
+    let ms = ms.and_then(|ms| u64::try_from(ms).ok());
+    ms.map_or_else(
+        || at.plus(std::time::Duration::from_hours(24)),
+        Timestamp::from_ms,
+    )
+}
+
 /// The weekday of a date, in the agent's language.
 pub fn weekday_of(agent: &Agent, date: Date) -> &'static str {
     let from_monday = date.weekday().to_monday_zero_offset();

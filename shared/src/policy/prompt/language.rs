@@ -65,6 +65,21 @@ impl Language {
         }
     }
 
+    /// That the session is long, and a new one better begun.
+    pub const fn long_session_note(self) -> &'static str {
+        match self {
+            Self::Portuguese => {
+                "Esta conversa já tem muitas trocas. Onde couber, sugira encerrar o assunto por aqui e recomeçar quando precisar."
+            }
+            Self::Spanish => {
+                "Esta conversación ya tiene muchos intercambios. Donde quepa, sugiere cerrar el tema aquí y volver a empezar cuando haga falta."
+            }
+            Self::English => {
+                "This conversation already has many exchanges. Where it fits, suggest closing the matter here and starting anew when needed."
+            }
+        }
+    }
+
     /// Before the open entries of the agenda.
     pub const fn agenda_heading(self) -> &'static str {
         match self {

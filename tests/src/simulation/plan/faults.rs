@@ -137,6 +137,8 @@ faults! {
     ClockWrong = "clock wrong by hours",
     /// A client of the table panics, before or after the request.
     PortPanics = "panic at a request",
+    /// What is asked of the ledger fails, before or after it is done.
+    LedgerFails = "ledger cannot be reached",
 }
 
 impl Fault {
@@ -202,6 +204,15 @@ impl Swarm {
         self
     }
 
+    /// With a ledger that fails.
+    pub(super) fn draw_ledger(self, dice: &mut StdRng) -> Self {
+        if dice.random_bool(0.3) {
+            self.with(Fault::LedgerFails)
+        } else {
+            self
+        }
+    }
+
     /// With faults of models that have a fallback as well.
     pub(super) fn draw_fallback(mut self, dice: &mut StdRng) -> Self {
         for fault in Fault::ALL.iter().filter(|fault| fault.is_of_fallback()) {
@@ -218,8 +229,14 @@ impl Swarm {
         }
         let share = [0.08, 0.2, 0.4][dice.random_range(0..3)];
         let mut swarm = Self(0);
-        let usual =
-            |fault: &&Fault| !fault.is_of_tools() && !fault.is_of_fallback() && !fault.is_apart();
+        // What came later has dice of its own.
+        let later = |fault: &Fault| {
+            fault.is_of_tools()
+                || fault.is_of_fallback()
+                || fault.is_apart()
+                || *fault == Fault::LedgerFails
+        };
+        let usual = |fault: &&Fault| !later(fault);
         for fault in Fault::ALL.iter().filter(usual) {
             if dice.random_bool(share) {
                 swarm = swarm.with(*fault);

@@ -69,7 +69,7 @@ impl Witness {
         match commit.reply.kind {
             ReplyKind::Answer => self.was_due(of, commit, here),
             ReplyKind::Apology => self.had_tried(of, reply, oldest, now_ms),
-            ReplyKind::OptOut => {}
+            ReplyKind::OptOut | ReplyKind::OverLimit => {}
         }
         let seen = SeenReply {
             conversation: of.clone(),

@@ -66,6 +66,7 @@ fn old_reply(id: ReplyId, event: &Event) -> StoredReply {
             refusals: 0,
             refused_since: None,
             committed_at: event.sent_at,
+            cost: None,
         },
         epoch: 0,
         given_back_by: None,
@@ -79,7 +80,7 @@ fn old_reply(id: ReplyId, event: &Event) -> StoredReply {
 async fn a_compaction_in_two_folds() {
     matrix(&Story {
         name: "compaction in two folds",
-        steps: "peek load converse fold peek load converse fold peek load",
+        steps: "peek load converse fold peek load converse fold peek load book",
         tell: |bench| {
             async {
                 bench.say("wamid.1", "oi").await;

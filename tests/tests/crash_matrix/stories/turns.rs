@@ -21,7 +21,7 @@ async fn a_plain_turn() {
     matrix(&Story {
         name: "plain turn",
         steps: "peek swap_state hold peek load declared converse peek commit mark_sending send \
-                settle release peek",
+                settle release book peek",
         tell: |bench| {
             async {
                 bench.watch(Kind::Tick);
@@ -49,7 +49,7 @@ async fn a_turn_with_a_read_and_a_write_that_a_key_makes_one() {
     matrix(&Story {
         name: "turn with a read and an idempotent write",
         steps: "peek swap_state hold peek load declared converse run:hours peek store_calls \
-                run:add store_result converse peek commit mark_sending send settle release peek",
+                run:add store_result converse peek commit mark_sending send settle release book peek",
         tell: |bench| with_calls(bench, ADD).boxed(),
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: abre? marca"]);
@@ -64,7 +64,7 @@ async fn a_turn_with_a_read_and_a_write_that_no_key_makes_one() {
     matrix(&Story {
         name: "turn with a read and a write",
         steps: "peek swap_state hold peek load declared converse run:hours peek store_calls \
-                run:book store_result converse peek commit mark_sending send settle release peek",
+                run:book store_result converse peek commit mark_sending send settle release book peek",
         tell: |bench| with_calls(bench, BOOK).boxed(),
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: abre? marca"]);
@@ -91,9 +91,9 @@ fn both(bench: &Bench, cell: &Cell) {
 async fn a_superseded_turn() {
     matrix(&Story {
         name: "superseded turn",
-        steps: "peek swap_state hold peek load declared converse peek peek release peek hold \
-                peek peek swap_state hold peek load declared converse peek peek peek commit \
-                mark_sending send settle release peek peek",
+        steps: "peek swap_state hold peek load declared converse peek peek release book \
+                peek hold peek peek swap_state hold peek load declared converse peek peek peek \
+                commit mark_sending send settle release book peek peek",
         tell: |bench| {
             async {
                 bench.fakes.model.usually(Behaviour::Answer(3 * SECOND));

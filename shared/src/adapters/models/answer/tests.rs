@@ -278,3 +278,34 @@ proptest! {
         }
     }
 }
+
+/// What is of no use to anybody was paid for all the same.
+#[test]
+fn a_failure_tells_what_it_cost_where_its_provider_does() {
+    let empty = json!({
+        "model": "big-1", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [],
+        "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60}, "output_tokens": 16},
+    });
+    let error = decoded(OpenAi, 200, &empty).unwrap_err();
+    assert_eq!(error.class, Cut);
+    let metered = *error.metered.unwrap();
+    assert_eq!(metered.model, "big-1");
+    assert_eq!((metered.input_uncached, metered.input_cache_read), (40, 60));
+    assert_eq!((metered.output, metered.cost_micro_usd), (16, None));
+    let broken = json!({
+        "model": "open/one", "error": {"code": 502, "message": "down"},
+        "usage": {"prompt_tokens": 9, "completion_tokens": 1, "cost": 0.000_012},
+    });
+    let error = decoded(OpenRouter, 200, &broken).unwrap_err();
+    assert_eq!(error.metered.unwrap().cost_micro_usd, Some(12));
+    let refused = json!({"model": "c", "stop_reason": "refusal", "content": [], "usage": {"input_tokens": 7}});
+    let error = decoded(Anthropic, 200, &refused).unwrap_err();
+    assert_eq!(
+        (error.class, error.metered.unwrap().input_uncached),
+        (Refusal, 7)
+    );
+    let silent = json!({"error": {"code": 502, "message": "down"}});
+    assert_eq!(decoded(OpenRouter, 200, &silent).unwrap_err().metered, None);
+    let early = json!({"error": {"code": "rate_limit_exceeded"}, "usage": {"input_tokens": 5}});
+    assert_eq!(decoded(OpenAi, 429, &early).unwrap_err().metered, None);
+}

@@ -92,7 +92,7 @@ fn mend(block: &mut Value, call: &AskedCall) {
 }
 
 /// The three buckets are disjoint here already.
-fn usage(usage: &Value) -> Usage {
+pub fn usage(usage: &Value) -> Usage {
     Usage {
         input_uncached: count(usage, "/input_tokens"),
         input_cache_read: count(usage, "/cache_read_input_tokens"),

@@ -134,7 +134,7 @@ fn well_made(call: &AskedCall) -> Value {
 }
 
 /// Cached tokens are counted inside the input.
-fn usage(usage: &Value) -> Usage {
+pub fn usage(usage: &Value) -> Usage {
     Usage {
         cost_micro_usd: cost(usage),
         ..nested(

@@ -81,7 +81,7 @@ fn parts(message: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Cached tokens are counted inside the input.
-fn usage(usage: &Value) -> Usage {
+pub fn usage(usage: &Value) -> Usage {
     nested(
         count(usage, "/input_tokens"),
         count(usage, "/input_tokens_details/cached_tokens"),

@@ -162,6 +162,23 @@ impl Document<'_> {
         self.number(section, key, &default.to_string(), &wanted, default, read)
     }
 
+    /// A sum of US dollars from a hundredth to 100,000; absent where it is not set.
+    pub fn dollars(
+        &mut self,
+        section: &'static str,
+        key: &'static str,
+        example: &str,
+    ) -> Option<f64> {
+        let read = |digits: &str| {
+            let dollars: f64 = digits.parse().ok()?;
+            (0.01..=100_000.0)
+                .contains(&dollars)
+                .then_some(Some(dollars))
+        };
+        let wanted = "US dollars from 0.01 to 100000";
+        self.number(section, key, example, wanted, None, read).value
+    }
+
     fn number<T>(
         &mut self,
         section: &'static str,

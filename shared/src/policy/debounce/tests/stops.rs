@@ -76,3 +76,25 @@ fn a_stop_goes_before_a_reply_that_waits_to_be_sent() {
     peek.outbox[0].status = ReplyStatus::Sending;
     assert_eq!(decide(&peek, &agent::sample(), at(100)), Decision::Deliver);
 }
+
+#[test]
+fn once_a_limit_is_told_messages_are_closed_until_its_time_and_a_stop_is_confirmed_still() {
+    let limited = |events| {
+        with(seen(events), |state| {
+            state.limited_until = Some(at(9_000));
+        })
+    };
+    let agent = agent::sample();
+    let one = || limited(vec![said("a", 0, "oi")]);
+    let decision = decide(&one(), &agent, at(8_999));
+    assert!(matches!(&decision, Decision::Close(c) if c.reason == ClosedReason::SpendLimit));
+    assert_eq!(names(&decision), ["a"]);
+    assert!(matches!(
+        decide(&one(), &agent, at(9_000)),
+        Decision::Answer(_)
+    ));
+    let stop = limited(vec![said("a", 0, "oi"), said("b", 500, "parar")]);
+    let decision = decide(&stop, &agent, at(1_000));
+    assert!(matches!(decision, Decision::ConfirmOptOut(_)));
+    assert_eq!(names(&decision), ["a", "b"]);
+}

@@ -1,0 +1,176 @@
+//! The ledger: counters that are only ever added to. Its rows hold numbers, and a keyed hash in place of a conversation.
+//!
+//! An agent's day is spread over shards, so that no row is hot; a conversation's rows go after a while by themselves.
+
+use async_trait::async_trait;
+use jiff::civil::Date;
+
+use super::DynamoStore;
+use super::fields::Fields;
+use super::keys::{DayKey, SpendKey, ledger_partition, spend_partition};
+use super::request::{Item, Statement, key, number, text};
+use super::schema::{CONVERSATION, FORMAT_VERSION, ITEM};
+use crate::domain::{AgentId, Booking, ConversationId, Counters, Line};
+use crate::error::StoreError;
+use crate::ports::Ledger;
+
+/// A conversation's costs are kept for a year and a bit, in seconds.
+const KEPT: u64 = 400 * 24 * 60 * 60;
+
+#[async_trait]
+impl Ledger for DynamoStore {
+    async fn book(&self, booking: &Booking) -> Result<(), StoreError> {
+        let (of, day) = (&booking.conversation, booking.day);
+        // Spread by the run: its id's end is chance.
+        let shard = self.hasher.hash("ledger", &booking.run.to_string());
+        let shard = shard.chars().next().and_then(|first| first.to_digit(16));
+        let shard = shard.unwrap_or_default() & 7;
+        let ledger = ledger_partition(&of.agent, day);
+        let spend = spend_partition(&self.hasher, of);
+        let until = booking.began_at.seconds() + KEPT;
+        let mut statements = Vec::new();
+        for ((model, kind), counters) in booking.lines() {
+            let line = DayKey {
+                shard,
+                model: model.clone(),
+                kind,
+            };
+            statements.push(add(key(&ledger, line.encode()), &counters, None));
+            let line = SpendKey { day, model, kind };
+            statements.push(add(key(&spend, line.encode()), &counters, Some(until)));
+        }
+        let name = format!("{}#{}", self.table, booking.run);
+        let token = self.hasher.hash("booking", &name);
+        // Without a condition there is nothing it could lose to.
+        self.transact("book", statements, Some(token)).await?;
+        Ok(())
+    }
+
+    async fn of_day(&self, agent: &AgentId, day: Date) -> Result<Vec<Line>, StoreError> {
+        let items = self.rows(ledger_partition(agent, day)).await?;
+        let mut lines: Vec<Line> = Vec::new();
+        for item in &items {
+            let fields = Fields::open("ledger line", item)?;
+            let key = fields.parsed(ITEM, DayKey::decode)?;
+            let counters = fields.counters()?;
+            let (model, kind) = (key.model, key.kind);
+            let same = |line: &&mut Line| line.model == model && line.kind == kind;
+            match lines.iter_mut().find(same) {
+                Some(line) => line.counters = line.counters.plus(&counters),
+                None => lines.push(Line {
+                    day,
+                    model,
+                    kind,
+                    counters,
+                }),
+            }
+        }
+        let by = |line: &Line| (line.model.clone(), line.kind);
+        lines.sort_by_key(by);
+        Ok(lines)
+    }
+
+    async fn of_conversation(&self, of: &ConversationId) -> Result<Vec<Line>, StoreError> {
+        let items = self.rows(spend_partition(&self.hasher, of)).await?;
+        let line = |item: &Item| {
+            let fields = Fields::open("ledger line", item)?;
+            let SpendKey { day, model, kind } = fields.parsed(ITEM, SpendKey::decode)?;
+            Ok(Line {
+                day,
+                model,
+                kind,
+                counters: fields.counters()?,
+            })
+        };
+        let mut lines = items.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+        let by = |line: &Line| (line.day, line.model.clone(), line.kind);
+        lines.sort_by_key(by);
+        Ok(lines)
+    }
+}
+
+/// Adds what was counted to a row; makes it where it is not there.
+fn add(row: Item, counters: &Counters, expires_at: Option<u64>) -> Statement {
+    let counted = || {
+        counters
+            .fields()
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+    };
+    let adds: Vec<String> = counted()
+        .map(|(name, _)| format!("#{name} :{name}"))
+        .collect();
+    let expires = expires_at.map_or("", |_| ", #expires_at = :expires_at");
+    let change = format!("SET #v = :v{expires} ADD {}", adds.join(", "));
+    let mut statement = Statement::update(row, change).with(":v", number(FORMAT_VERSION));
+    for (name, count) in counted() {
+        statement = statement.with(&format!(":{name}"), number(count));
+    }
+    match expires_at {
+        Some(at) => statement.with(":expires_at", number(at)),
+        None => statement,
+    }
+}
+
+impl DynamoStore {
+    /// Everything under a partition key, as it is now.
+    pub(super) async fn rows(&self, partition: String) -> Result<Vec<Item>, StoreError> {
+        let (mut rows, mut from) = (Vec::new(), None);
+        loop {
+            let request = self
+                .client
+                .query()
+                .table_name(&self.table)
+                .consistent_read(true)
+                .key_condition_expression("#conversation = :conversation")
+                .expression_attribute_names("#conversation", CONVERSATION)
+                .expression_attribute_values(":conversation", text(&partition))
+                .set_exclusive_start_key(from);
+            let call = self.call("read the ledger", "Query");
+            let page = self.ask(call, || request.clone().send()).await?;
+            rows.extend(page.items.unwrap_or_default());
+            from = page.last_evaluated_key.filter(|key| !key.is_empty());
+            if from.is_none() {
+                return Ok(rows);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::ChargeKind;
+
+    #[test]
+    fn a_key_of_the_ledger_reads_back_whatever_a_model_is_called() {
+        let day = jiff::civil::date(2026, 11, 30);
+        for model in ["gpt-5-mini", "anthropic/claude#x", "#", "", "modelo é"] {
+            for kind in ChargeKind::ALL {
+                let model = model.to_owned();
+                let line = DayKey {
+                    shard: 7,
+                    model: model.clone(),
+                    kind,
+                };
+                assert_eq!(DayKey::decode(&line.encode()), Ok(line));
+                let line = SpendKey { day, model, kind };
+                assert_eq!(SpendKey::decode(&line.encode()), Ok(line));
+            }
+        }
+        for odd in [
+            "",
+            "1",
+            "1#x",
+            "9x#m#answer",
+            "1#m#other",
+            "2026-13-01#m#answer",
+        ] {
+            assert!(
+                DayKey::decode(odd).is_err() || odd.starts_with("2026"),
+                "{odd}"
+            );
+            assert!(SpendKey::decode(odd).is_err(), "{odd}");
+        }
+    }
+}
