@@ -4,6 +4,7 @@
 //! function is asked for something, so that the webhook can answer 5xx, the queues keep what they hold, and all goes
 //! on by itself once it is mended.
 
+mod answering;
 mod keys;
 
 use std::sync::Arc;
@@ -18,25 +19,17 @@ use crate::adapters::cached_breakers::CachedBreakers;
 use crate::adapters::cached_ledger::CachedLedger;
 use crate::adapters::chance::SystemChance;
 use crate::adapters::clock::SystemClock;
-use crate::adapters::demo::DemoModel;
 use crate::adapters::dynamo::DynamoStore;
 use crate::adapters::log_journal::LogJournal;
 use crate::adapters::logging::{self, Form};
-use crate::adapters::meta::send::{GraphMessenger, GraphSettings};
-use crate::adapters::models::{ApiKey, Endpoint, RoutedModel};
 use crate::adapters::secrets::{SecretsError, SecretsManagerText, SecretsProvider};
 use crate::adapters::sqs::SqsTicks;
-use crate::adapters::toolbox::built_in::BuiltInTools;
-use crate::adapters::toolbox::http::HttpTools;
-use crate::adapters::toolbox::lambda::LambdaTools;
-use crate::adapters::toolbox::{Source, Toolbox};
 use crate::config::roster::Roster;
 use crate::config::secrets::{SecretKey, Secrets};
 use crate::config::settings::{AwsSettings, Environment, SecretSource};
-use crate::domain::{Hasher, Provider, Timestamp};
+use crate::domain::{Hasher, Timestamp};
 use crate::flow::{DeadRuns, KeptReads, World};
 use crate::ports::{Agenda, Clock, Messenger, Model, Tools};
-use keys::{OptionalKey, StoredKey, StoredToolSecrets, first, keys_of};
 
 /// The agent files that were in `infra/agents` when this was built: name and text.
 const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/agents.rs"));
@@ -285,121 +278,12 @@ impl Opened {
         })
     }
 
-    fn answering(
-        &self,
-        hasher: &Arc<Hasher>,
-        agenda: Arc<dyn Agenda>,
-    ) -> Result<Answering, NotReady> {
-        Ok(Answering {
-            models: self.model()?,
-            tools: self.tools(hasher, agenda)?,
-            messenger: self.messenger()?,
-        })
-    }
-
-    fn tools(
-        &self,
-        hasher: &Arc<Hasher>,
-        agenda: Arc<dyn Agenda>,
-    ) -> Result<Arc<dyn Tools>, NotReady> {
-        let secrets = Arc::new(StoredToolSecrets {
-            secrets: Arc::clone(&self.secrets),
-        });
-        let http = HttpTools::new(secrets).map_err(|error| {
-            NotReady::one(format!("the HTTP client for tools cannot be made: {error}"))
-        })?;
-        let lambda = LambdaTools::new(&self.sdk, Arc::clone(hasher));
-        let built_in = BuiltInTools::new(agenda, Arc::new(SystemClock));
-        let sources: Vec<Arc<dyn Source>> =
-            vec![Arc::new(built_in), Arc::new(http), Arc::new(lambda)];
-        let toolbox = Toolbox::new(self.agents.clone(), sources);
-        for line in self
-            .agents
-            .agents()
-            .flat_map(|agent| toolbox.clashes(agent))
-        {
-            tracing::error!("{line}");
-        }
-        Ok(Arc::new(toolbox))
-    }
-
-    /// Others can be answered without it, so what is missing for a tool stops nothing.
-    fn tell_missing_tool_secrets(&self, secrets: &Secrets) {
-        for (tool, name) in self.agents.tool_secrets() {
-            if secrets.tool(&name).is_none() {
-                let place = self.place();
-                tracing::error!(
-                    "{place}: tool {tool} needs the key {name} in the object tool_secrets, and it is missing"
-                );
-            }
-        }
-    }
-
-    fn model(&self) -> Result<Arc<dyn Model>, NotReady> {
-        if self.settings.is_demo {
-            return Ok(Arc::new(DemoModel::default()));
-        }
-        let models = &self.settings.models;
-        let endpoints = models.providers.iter().map(|(provider, settings)| {
-            let key = self.key(keys_of(*provider, models.default));
-            let key: Arc<dyn ApiKey> = match provider {
-                Provider::Compatible => Arc::new(OptionalKey(key)),
-                _ => Arc::new(key),
-            };
-            Endpoint {
-                provider: *provider,
-                base: settings.base_url.clone(),
-                key: Some(key),
-            }
-        });
-        let model = RoutedModel::new(models.default, endpoints.collect())
-            .map_err(|error| NotReady::one(error.to_string()))?;
-        Ok(Arc::new(model))
-    }
-
-    fn messenger(&self) -> Result<Arc<dyn Messenger>, NotReady> {
-        let settings = GraphSettings::new(&self.settings.graph_url, &self.settings.graph_version);
-        let token = Arc::new(self.key(vec![SecretKey::MetaAccessToken]));
-        let messenger = GraphMessenger::new(&settings, token)
-            .map_err(|error| NotReady::one(error.to_string()))?;
-        Ok(Arc::new(messenger))
-    }
-
-    fn key(&self, keys: Vec<SecretKey>) -> StoredKey {
-        StoredKey {
-            secrets: Arc::clone(&self.secrets),
-            place: self.place(),
-            keys,
-        }
-    }
-
     fn check_keys(&self, secrets: &Secrets) -> Result<(), NotReady> {
         if !self.settings.is_demo {
             self.check_model_keys(secrets)?;
         }
         self.require(secrets, SecretKey::MetaAccessToken)?;
         Ok(())
-    }
-
-    /// A key for each provider that some agent's model needs; a compatible server may need none.
-    fn check_model_keys(&self, secrets: &Secrets) -> Result<(), NotReady> {
-        let models = &self.settings.models;
-        let needed = models.needed(&self.agents).into_iter();
-        let lines = needed.filter_map(|(provider, (agent, model))| {
-            let missing = first(secrets, &keys_of(provider, models.default)).err()?;
-            (provider != Provider::Compatible).then(|| {
-                format!(
-                    "{}: {missing}; agent {agent} asks {provider} for {model}; to try without one, set RECADO_MODEL=demo",
-                    self.place()
-                )
-            })
-        });
-        let lines: Vec<String> = lines.collect();
-        if lines.is_empty() {
-            Ok(())
-        } else {
-            Err(NotReady { lines })
-        }
     }
 
     fn require<'s>(&self, secrets: &'s Secrets, key: SecretKey) -> Result<&'s str, NotReady> {

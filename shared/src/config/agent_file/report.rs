@@ -63,13 +63,7 @@ fn of_limits(agent: &Agent) -> String {
         };
         provider != Provider::OpenRouter && agent.prices.cost(model, &many).is_none()
     };
-    let models = &agent.model;
-    let others = [&models.light, &models.fallback, &models.compaction];
-    let named = others.into_iter().filter_map(Option::as_deref);
-    let unknown: BTreeSet<&str> = std::iter::once(models.main.as_str())
-        .chain(named)
-        .filter(is_unknown)
-        .collect();
+    let unknown: BTreeSet<&str> = agent.model.names().filter(is_unknown).collect();
     if unknown.is_empty() {
         return String::new();
     }
