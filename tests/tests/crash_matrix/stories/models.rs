@@ -38,7 +38,7 @@ async fn a_turn_that_the_fallback_answers() {
     let story = Story {
         name: "turn that the fallback answers",
         steps: "peek swap_state hold peek load declared breaker converse converse swap_breaker \
-                converse peek commit mark_sending send settle release peek",
+                converse peek commit mark_sending send settle release book peek",
         tell: |bench| without_main(bench).boxed(),
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: oi"]);
@@ -60,11 +60,11 @@ async fn a_write_of_a_model_that_the_fallback_goes_on_from() {
         name: "write of a model that the fallback goes on from",
         steps: "peek swap_state hold peek load declared breaker converse peek store_calls run:book \
                 store_result converse converse swap_breaker converse peek commit mark_sending send \
-                settle release peek",
+                settle release book peek",
         tell: |bench| {
             async {
                 bench.fakes.tools.declare();
-                *bench.crossing.calls.lock().unwrap() = vec![(BOOK, "{}")];
+                *bench.crossing.calls.lock().unwrap() = vec![(BOOK, r#"{"what":"9h"}"#)];
                 without_main(bench).await;
             }
             .boxed()
