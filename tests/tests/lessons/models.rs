@@ -176,7 +176,7 @@ async fn the_model_that_goes_on_is_told_what_was_done_and_does_not_do_it_again()
     for tool in [BOOK, ADD] {
         let world = with_fallback();
         world.tools.declare();
-        let both = vec![(HOURS, "{}"), (tool, BREAD)];
+        let both = vec![(HOURS, BREAD), (tool, BREAD)];
         world.model.then(Behaviour::Call(SECOND, both));
         world.model.does(MAIN, fails(ModelErrorClass::Transient));
         // It even asks for the same write once more.
