@@ -55,9 +55,9 @@ fn of_limits(agent: &Agent) -> String {
     };
     let models = &agent.model;
     let others = [&models.light, &models.fallback, &models.compaction];
-    let named = others.into_iter().filter_map(Option::as_deref);
+    let besides = others.into_iter().filter_map(Option::as_deref);
     let unknown: BTreeSet<&str> = std::iter::once(models.main.as_str())
-        .chain(named)
+        .chain(besides)
         .filter(is_unknown)
         .collect();
     if unknown.is_empty() {
