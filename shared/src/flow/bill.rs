@@ -3,10 +3,12 @@
 //! A bill lies outside of the work, so that a panic leaves it readable. A process that dies takes it along: what it had
 //! paid is then in nobody's ledger.
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use jiff::civil::Date;
 
@@ -118,11 +120,19 @@ pub fn sent(agent: &Agent, bill: &Bill, reply: &Reply) {
     });
 }
 
-/// Books a run that has ended, whatever way. What cannot be booked is told, and lost.
-pub async fn book(world: &World, visit: &Visit, claimed: &Claimed) {
+/// Does a run's work and books it, whatever way it ends: a panic goes on once it is booked. What cannot be booked is told,
+/// and lost.
+pub async fn booked<T>(
+    world: &World,
+    visit: &Visit,
+    claimed: &Claimed,
+    work: impl Future<Output = T>,
+) -> T {
+    let worked = AssertUnwindSafe(work).catch_unwind().await;
     let when = (claimed.today, claimed.began_at);
     let what = (claimed.run, Some(claimed.reply));
     book_as(world, visit, what, when, &claimed.bill).await;
+    worked.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// The same for what has no lease.

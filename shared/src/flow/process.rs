@@ -188,9 +188,8 @@ async fn deliver_outbox(
     let Some(claimed) = lease::claim(world, visit, agent, peek, None).await? else {
         return Ok(Next::ClaimLost);
     };
-    let delivered = deliver_claimed(world, visit, agent, peek, &claimed).await;
-    bill::book(world, visit, &claimed).await;
-    delivered
+    let delivering = deliver_claimed(world, visit, agent, peek, &claimed);
+    bill::booked(world, visit, &claimed, delivering).await
 }
 
 async fn deliver_claimed(

@@ -57,9 +57,8 @@ pub async fn run(
     let Some(claimed) = claim(world, visit, agent, peek, Some(kind)).await? else {
         return Ok(RunEnd::ClaimLost);
     };
-    let ended = Box::pin(run_claimed(world, visit, agent, &claimed, kind)).await;
-    bill::book(world, visit, &claimed).await;
-    ended
+    let running = Box::pin(run_claimed(world, visit, agent, &claimed, kind));
+    bill::booked(world, visit, &claimed, running).await
 }
 
 /// Works, and gives the lease back.
