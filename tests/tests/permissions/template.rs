@@ -7,6 +7,15 @@ use saphyr::{LoadableYamlNode as _, Yaml};
 use crate::source::root;
 use crate::{Right, right};
 
+/// A metric that counts lines of a log.
+pub struct Metric {
+    pub name: String,
+    /// Which lines.
+    pub pattern: String,
+    /// The fields of a line that it is split by.
+    pub fields: Vec<String>,
+}
+
 /// The template.
 pub struct Template {
     /// As it stands.
@@ -42,6 +51,26 @@ impl Template {
         let documents = Yaml::load_from_str(&self.text).unwrap();
         let default = &documents[0]["Parameters"][parameter]["Default"];
         default.as_str().map(str::to_owned)
+    }
+
+    /// What is counted in the logs, in order.
+    pub fn metrics(&self) -> Vec<Metric> {
+        self.with(|resources| {
+            let all = resources.as_mapping().unwrap().values();
+            let filters = all.filter(|one| one["Type"].as_str() == Some("AWS::Logs::MetricFilter"));
+            let metric = |filter: &Yaml<'_>| {
+                let properties = &filter["Properties"];
+                let counted = &properties["MetricTransformations"][0];
+                let split = counted["Dimensions"].as_sequence().unwrap().iter();
+                let field = |one: &Yaml<'_>| one["Value"].as_str().unwrap().replace("$.", "");
+                Metric {
+                    name: counted["MetricName"].as_str().unwrap().to_owned(),
+                    pattern: properties["FilterPattern"].as_str().unwrap().to_owned(),
+                    fields: split.map(field).collect(),
+                }
+            };
+            filters.map(metric).collect()
+        })
     }
 
     /// The queues whose messages the function is called with.
