@@ -79,12 +79,12 @@ const fn unknown_model(provider: Provider) -> &'static str {
     match provider {
         Provider::OpenAi => {
             "the provider does not know this model, or nothing is at this address: check RECADO_MODEL or [model] in the \
-             agent file (gpt-5.4-mini, say; anthropic:… for another provider's), and the base address, which ends where \
+             agent file (gpt-5.6-luna, say; anthropic:… for another provider's), and the base address, which ends where \
              /responses follows (RECADO_MODEL_BASE_URL, RECADO_OPENAI_BASE_URL)"
         }
         Provider::OpenRouter => {
             "OpenRouter does not know this model, or nobody there serves it: its names hold a slash, \
-             openai/gpt-5.4-mini, say; check RECADO_MODEL or [model] in the agent file, and \
+             openai/gpt-5.6-luna, say; check RECADO_MODEL or [model] in the agent file, and \
              RECADO_OPENROUTER_BASE_URL where it is set"
         }
         Provider::Anthropic => {
@@ -206,13 +206,13 @@ mod tests {
             (
                 "openai",
                 "RECADO_OPENAI_KEY",
-                "gpt-5.4-mini",
+                "gpt-5.6-luna",
                 "RECADO_OPENAI_BASE_URL",
             ),
             (
                 "openrouter",
                 "RECADO_OPENROUTER_KEY",
-                "openai/gpt-5.4-mini",
+                "openai/gpt-5.6-luna",
                 "RECADO_OPENROUTER_BASE_URL",
             ),
             (

@@ -33,7 +33,7 @@ const PERSONA_CHARS_MAX: usize = 40_000;
 /// What one transaction can answer or fold, with room for the items that go with it.
 const KEEP_MAX: usize = 80;
 /// A model, for examples.
-const MODEL: &str = "gpt-5.4-mini";
+const MODEL: &str = "gpt-5.6-luna";
 /// Nobody waits longer for an answer to their first message.
 const CEILING_MAX: Duration = Duration::from_mins(5);
 

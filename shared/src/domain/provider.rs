@@ -55,8 +55,8 @@ impl Provider {
     /// The model of an agent that names none; a compatible server's models are its owner's.
     pub const fn default_model(self) -> Option<&'static str> {
         match self {
-            Self::OpenAi => Some("gpt-5.4-mini"),
-            Self::OpenRouter => Some("openai/gpt-5.4-mini"),
+            Self::OpenAi => Some("gpt-5.6-luna"),
+            Self::OpenRouter => Some("openai/gpt-5.6-luna"),
             Self::Anthropic => Some("claude-haiku-4-5"),
             Self::Compatible => None,
         }
@@ -77,7 +77,7 @@ mod tests {
     fn only_a_known_provider_before_the_colon_is_one() {
         use Provider::{Anthropic, Compatible, OpenAi, OpenRouter};
         for (text, default, expected) in [
-            ("gpt-5.4-mini", OpenAi, (OpenAi, "gpt-5.4-mini")),
+            ("gpt-5.6-luna", OpenAi, (OpenAi, "gpt-5.6-luna")),
             (
                 "anthropic:claude-haiku-4-5",
                 OpenAi,

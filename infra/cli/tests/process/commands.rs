@@ -81,11 +81,11 @@ async fn one_provider_s_key_is_enough() {
         ),
         (
             "OPENROUTER_API_KEY",
-            "model    openai/gpt-5.4-mini at https://openrouter.ai/api/v1",
+            "model    openai/gpt-5.6-luna at https://openrouter.ai/api/v1",
         ),
         (
             "OPENAI_API_KEY",
-            "model    gpt-5.4-mini at https://api.openai.com/v1",
+            "model    gpt-5.6-luna at https://api.openai.com/v1",
         ),
     ] {
         let instance = Place::new().with(variable, "sk-some").run().await;

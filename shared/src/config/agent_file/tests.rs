@@ -226,17 +226,17 @@ fn a_wrong_variable_is_told_by_its_own_name() {
         (
             "RECADO_MODEL",
             "a b",
-            "RECADO_MODEL: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL=gpt-5.4-mini",
+            "RECADO_MODEL: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL=gpt-5.6-luna",
         ),
         (
             "RECADO_MODEL_COMPACTION",
             "a\tb",
-            "RECADO_MODEL_COMPACTION: \"a\\tb\" is not the name of a model, which is one word; for instance RECADO_MODEL_COMPACTION=gpt-5.4-mini",
+            "RECADO_MODEL_COMPACTION: \"a\\tb\" is not the name of a model, which is one word; for instance RECADO_MODEL_COMPACTION=gpt-5.6-luna",
         ),
         (
             "RECADO_MODEL_FALLBACK",
             "a b",
-            "RECADO_MODEL_FALLBACK: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL_FALLBACK=gpt-5.4-mini",
+            "RECADO_MODEL_FALLBACK: \"a b\" is not the name of a model, which is one word; for instance RECADO_MODEL_FALLBACK=gpt-5.6-luna",
         ),
         (
             "RECADO_LANGUAGE",
@@ -267,11 +267,11 @@ fn the_report_of_a_right_file_is_one_line() {
     assert_eq!(
         report,
         "ok: agent recepcao, pt-BR, America/Sao_Paulo, every number that no other agent has, window 5 s, \
-         ceiling 20 s, model gpt-5.4-mini, compaction at 40 messages to 20"
+         ceiling 20 s, model gpt-5.6-luna, compaction at 40 messages to 20"
     );
-    let with_light = format!("{LEAST}model.light = \"gpt-5.4-nano\"");
+    let with_light = format!("{LEAST}model.light = \"gpt-5-nano\"");
     let (report, _) = check_report("agent.toml", &with_light);
-    assert!(report.contains(", model gpt-5.4-mini (light turns: gpt-5.4-nano), compaction"));
+    assert!(report.contains(", model gpt-5.6-luna (light turns: gpt-5-nano), compaction"));
 }
 
 proptest! {

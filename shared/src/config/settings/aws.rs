@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_demo_model_answers_only_where_it_is_named() {
-        for (model, is_demo) in [("demo", true), ("gpt-5.4-mini", false)] {
+        for (model, is_demo) in [("demo", true), ("gpt-5.6-luna", false)] {
             let settings = read_with(&[("RECADO_MODEL", model)]).unwrap();
             assert_eq!(settings.is_demo, is_demo, "{model}");
         }

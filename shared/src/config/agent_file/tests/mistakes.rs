@@ -52,12 +52,12 @@ fn each_mistake_is_told_with_its_line_and_a_right_value() {
         (
             "model of two words",
             "[model]\nmain = \"gpt 5\"",
-            "4:8: model.main: \"gpt 5\" is not the name of a model, which is one word; for instance main = \"gpt-5.4-mini\"",
+            "4:8: model.main: \"gpt 5\" is not the name of a model, which is one word; for instance main = \"gpt-5.6-luna\"",
         ),
         (
             "model on two lines",
             "[model]\ncompaction = \"a\\nb\"",
-            "4:14: model.compaction: \"a\\nb\" is not the name of a model, which is one word; for instance compaction = \"gpt-5.4-mini\"",
+            "4:14: model.compaction: \"a\\nb\" is not the name of a model, which is one word; for instance compaction = \"gpt-5.6-luna\"",
         ),
         (
             "number as text",
@@ -187,12 +187,12 @@ fn each_mistake_is_told_with_its_line_and_a_right_value() {
         (
             "blank model",
             "[model]\nmain = \"  \"",
-            "4:8: model.main: is blank; for instance main = \"gpt-5.4-mini\"",
+            "4:8: model.main: is blank; for instance main = \"gpt-5.6-luna\"",
         ),
         (
             "model with a sign that cannot be seen",
             "[model]\ncompaction = \"a\\u200bb\"",
-            "4:14: model.compaction: \"a\\u{200b}b\" is not the name of a model, which is one word; for instance compaction = \"gpt-5.4-mini\"",
+            "4:14: model.compaction: \"a\\u{200b}b\" is not the name of a model, which is one word; for instance compaction = \"gpt-5.6-luna\"",
         ),
         (
             "a text of a NUL",
@@ -212,7 +212,7 @@ fn each_mistake_is_told_with_its_line_and_a_right_value() {
         (
             "true as text",
             "[model]\nmain = true",
-            "4:8: model.main: must be text in quotes, not true or false; for instance main = \"gpt-5.4-mini\"",
+            "4:8: model.main: must be text in quotes, not true or false; for instance main = \"gpt-5.6-luna\"",
         ),
         (
             "no value",

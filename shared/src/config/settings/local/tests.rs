@@ -119,7 +119,7 @@ fn demo_is_the_built_in_model_whatever_key_lies_about() {
 
 #[test]
 fn a_model_without_a_key_is_a_warning() {
-    let settings = read_of(&[("RECADO_MODEL", "gpt-5.4-mini")]).unwrap();
+    let settings = read_of(&[("RECADO_MODEL", "gpt-5.6-luna")]).unwrap();
     assert_eq!(settings.model, ModelAccess::Demo);
     assert_eq!(
         settings.warnings,

@@ -170,9 +170,9 @@ fn a_model_whose_provider_is_not_set_up_is_told_with_its_agent() {
     assert_eq!(lacking("model.main = \"claude-haiku-4-5\""), [""; 0]);
     assert_eq!(lacking("model.main = \"demo\""), [""; 0]);
     assert_eq!(
-        lacking("model.main = \"openai:gpt-5.4-mini\""),
+        lacking("model.main = \"openai:gpt-5.6-luna\""),
         [
-            "agent vendas: the model \"openai:gpt-5.4-mini\" needs the provider openai, which is not set up; set RECADO_OPENAI_KEY, for instance RECADO_OPENAI_KEY=sk-…"
+            "agent vendas: the model \"openai:gpt-5.6-luna\" needs the provider openai, which is not set up; set RECADO_OPENAI_KEY, for instance RECADO_OPENAI_KEY=sk-…"
         ]
     );
     assert_eq!(
@@ -186,9 +186,9 @@ fn a_model_whose_provider_is_not_set_up_is_told_with_its_agent() {
 #[test]
 fn an_agent_that_names_no_model_gets_one_of_the_default_provider() {
     for (provider, expected) in [
-        (Provider::OpenAi, "gpt-5.4-mini"),
+        (Provider::OpenAi, "gpt-5.6-luna"),
         (Provider::Anthropic, "claude-haiku-4-5"),
-        (Provider::OpenRouter, "openai/gpt-5.4-mini"),
+        (Provider::OpenRouter, "openai/gpt-5.6-luna"),
     ] {
         let agents = roster("", &Overrides::none().for_provider(provider));
         let main = agents.agents().next().map(|agent| agent.model.main.clone());
