@@ -67,11 +67,20 @@ pub struct Row {
     pub kept_percent_min: f64,
     /// Whether what two people's requests begin with (tools, rules, persona) is the same, byte for byte.
     pub fixed_part_is_shared: bool,
-    /// Ten in a row against ten single ones: the cache holds what it can.
+    /// Ten in a row against ten single ones, answers included.
+    pub all: Times,
+    /// The same of the input alone.
+    pub input: Times,
+}
+
+/// Ten exchanges in a row, as a multiple of ten single ones with a warm cache.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Times {
+    /// The cache holds what it can.
     pub warm: f64,
-    /// The same where each exchange comes too late for the cache.
+    /// Each exchange comes too late for the cache.
     pub cold: f64,
-    /// The same where everything is sent again without a budget, and no cache is there.
+    /// Everything is sent again without a budget, and no cache is there.
     pub naive: f64,
 }
 
@@ -119,12 +128,15 @@ fn row(shape: &Shape, model: &'static str, asked: Asked<'_>, caching: Caching) -
             cache.ask(stranger);
             sum += cache.ask(request);
         }
-        sum + answers
+        sum
     };
+    let uncached: u32 = everything.iter().flatten().map(|unit| unit.tokens).sum();
     let single_warm = price(&single, false);
-    let uncached = |requests: &[Vec<Unit>]| {
-        let tokens: u32 = requests.iter().flatten().map(|unit| unit.tokens).sum();
-        f64::from(tokens) + answers
+    let (warm, cold) = (price(&in_a_row, true), price(&slowly, false));
+    let times = |answers: f64| Times {
+        warm: (warm + answers) / (single_warm + answers),
+        cold: (cold + answers) / (single_warm + answers),
+        naive: (f64::from(uncached) + answers) / (single_warm + answers),
     };
     Row {
         shape: shape.label,
@@ -136,9 +148,8 @@ fn row(shape: &Shape, model: &'static str, asked: Asked<'_>, caching: Caching) -
         known_percent_min: percent_min(&in_a_row, |_, after| after),
         kept_percent_min: percent_min(&in_a_row, |before, _| before),
         fixed_part_is_shared: fixed_part_is_shared(&in_a_row[0], stranger),
-        warm: price(&in_a_row, true) / single_warm,
-        cold: price(&slowly, false) / single_warm,
-        naive: uncached(&everything) / single_warm,
+        all: times(answers),
+        input: times(0.0),
     }
 }
 
