@@ -116,7 +116,8 @@ pub async fn perform(
             }
         };
         let (effect, idempotent) = (tool.effect, tool.idempotent);
-        let waits = tool.confirm && !confirm::is_agreed(past, task.batch, &call);
+        let taken_over_at = task.claimed.state.taken_over_at;
+        let waits = tool.confirm && !confirm::is_agreed(past, taken_over_at, task.batch, &call);
         if !has_time(task) {
             return Ok(Some(out_of_time()));
         }

@@ -3,16 +3,21 @@
 //!
 //! Invariant: a call is made only where the last thing the person got was an answer written beside a preview of this
 //! very call (same tool, same arguments), and everything they wrote since is a plain yes. The model's word counts for
-//! nothing. A preview that became memory is gone: it is shown and asked again.
+//! nothing. A preview that became memory is gone: it is shown and asked again. So it is where nobody knows whether it
+//! arrived, and where a human spoke with the person since: their yes may be to that one.
 
+mod dates;
 mod words;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::hand_off;
 use super::opt_out::plain;
-use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, ToolCall, ToolResult};
+use super::visible::is_blank;
+use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, Timestamp, ToolCall, ToolResult};
+use dates::Dates;
 
 /// What the result of a call that was not made begins with. Stored with the call, so that a later turn finds it.
 pub const PREVIEW: &str = "not done yet: ";
@@ -20,21 +25,36 @@ pub const PREVIEW: &str = "not done yet: ";
 /// Letters that a word must share with the name of a tool to be about it: `cancelar` and `cancel_booking`.
 const STEM_LETTERS: usize = 5;
 
-/// Whether `call` may be made, asked for while `batch` is answered after `past` (oldest first).
-pub fn is_agreed(past: &[Exchange], batch: &Batch, call: &ToolCall) -> bool {
+/// Whether `call` may be made, asked for while `batch` is answered after `past` (oldest first). `taken_over_at` is when a
+/// human last took over.
+pub fn is_agreed(
+    past: &[Exchange],
+    taken_over_at: Option<Timestamp>,
+    batch: &Batch,
+    call: &ToolCall,
+) -> bool {
     let mut said: Vec<Option<&str>> = batch.events().iter().map(|event| event.text()).collect();
     for exchange in past.iter().rev() {
         if exchange.kind == ReplyKind::Apology {
             // Their yes may be what could not be answered.
-            said.extend(exchange.messages.iter().map(|one| Some(one.text.as_str())));
+            let words = exchange.messages.iter().map(|one| one.text.as_str());
+            said.extend(words.map(|text| Some(text).filter(|text| !is_blank(text))));
             continue;
         }
-        let shown = exchange.delivered && exchange.answer.is_some();
+        let shown = exchange.delivered && exchange.known_sent && exchange.answer.is_some();
         return shown
+            && !is_with_a_human(exchange, taken_over_at)
             && exchange.calls.iter().any(|one| previews(one, call))
             && agrees(&said, call);
     }
     false
+}
+
+/// Whether a human was asked for in this turn, or took over after it.
+fn is_with_a_human(exchange: &Exchange, taken_over_at: Option<Timestamp>) -> bool {
+    let asked = |call: &Call| call.call.tool.as_str() == hand_off::NAME;
+    taken_over_at.is_some_and(|at| at.ms() >= exchange.reply.made_at_ms())
+        || exchange.calls.iter().any(asked)
 }
 
 /// Whether `stored` is a preview of `call`.
@@ -61,6 +81,7 @@ pub fn preview(call: &ToolCall) -> ToolResult {
 /// but, a question, another time. `None` is a message without words.
 pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
     let mut yes = false;
+    let dates = Dates::of(&call.arguments.fields());
     let known = of_call(call);
     let about = stems(call);
     for message in said {
@@ -73,6 +94,10 @@ pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
         yes |= message.contains(words::YES_SIGNS);
         let (agreed, rest) = without_phrases(&plain(message).replace(['\'', '’'], ""));
         yes |= agreed;
+        let rest = dates.without(&rest);
+        if dates.is_another_day(&rest) {
+            return false;
+        }
         for word in rest.split(|c: char| !c.is_alphanumeric()) {
             let word = squeezed(word);
             let is_about = || about.iter().any(|stem| word.starts_with(stem));
@@ -120,6 +145,7 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
         Value::Null | Value::Bool(_) => {}
         other => {
             let text = other.as_str().map_or_else(|| other.to_string(), plain);
+            let text = dates::without_months(&text);
             let words = text.split(|c: char| !c.is_alphanumeric());
             found.extend(words.map(squeezed).filter(|word| !word.is_empty()));
         }

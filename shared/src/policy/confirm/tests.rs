@@ -168,6 +168,32 @@ fn a_no_a_change_or_a_question_is_no_yes() {
 }
 
 #[test]
+fn a_number_of_a_date_is_not_any_number() {
+    let at = |arguments| call("marcar_horario", arguments);
+    let booking = at(BOOKING);
+    let noon = at(r#"{"start":"2026-12-01T12:00","people":15}"#);
+    for (call, said, right) in [
+        (&booking, "sim, dia 12", false),
+        (&booking, "sim, 12", false),
+        (&booking, "sí, el 12", false),
+        (&booking, "sim, 12/01", false),
+        (&booking, "sim, 01/12", true),
+        (&booking, "sim, 1/12", true),
+        (&booking, "sim, dia 1/12/2026", true),
+        (&booking, "sim, dia 1", true),
+        (&booking, "sí, el 1", true),
+        (&booking, "sim, 2026-12-01", true),
+        (&noon, "sim, dia 12", false),
+        (&noon, "sim, dia 15", false),
+        (&noon, "sim, 12:00", true),
+        (&noon, "yes, the 1", true),
+        (&at(r#"{"day":"12"}"#), "sim, dia 12", true),
+    ] {
+        assert_eq!(agrees(&[Some(said)], call), right, "{said}");
+    }
+}
+
+#[test]
 fn the_whole_batch_counts() {
     let booking = call("marcar_horario", BOOKING);
     for (label, said, right) in [
