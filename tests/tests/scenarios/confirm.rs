@@ -215,3 +215,22 @@ async fn an_answer_of_unknown_fate_asked_nothing() {
     assert!(is_preview(&say(&world, "sim", SUNDAY).await));
     assert!(world.tools.tries().is_empty());
 }
+
+/// The write before it seals the batch, which a newer message cannot join; a no in it counts all the same.
+#[tokio::test(start_paused = true)]
+async fn a_no_behind_a_sealed_yes_is_heard() {
+    let world = world();
+    say(&world, "marca domingo", SUNDAY).await;
+    world
+        .model
+        .then(Behaviour::Call(SECOND, vec![(ADD, MONDAY)]));
+    world
+        .model
+        .then(Behaviour::Call(10 * SECOND, vec![(BOOK, SUNDAY)]));
+    world.say(ANA, "sim").await;
+    world.pass_s(9).await;
+    world.say(ANA, "não, espera").await;
+    world.pass_s(60).await;
+    assert_eq!(world.tools.effects(), [format!("{ADD} {MONDAY}")]);
+    assert_eq!(world.messenger.texts().len(), 3);
+}
