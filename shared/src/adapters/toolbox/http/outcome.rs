@@ -41,7 +41,14 @@ pub fn text(kind: &str, body: &[u8]) -> String {
             .iter()
             .any(|part| kind.contains(part));
     if is_text || says_text {
-        return without_nul(&String::from_utf8_lossy(body)).into_owned();
+        let text = String::from_utf8_lossy(body);
+        let broken = text
+            .chars()
+            .filter(|sign| *sign == char::REPLACEMENT_CHARACTER);
+        // Words in some other code have a few; what is full of them is no words.
+        if is_text || broken.count() * 8 < text.chars().count() * 3 {
+            return without_nul(&text).into_owned();
+        }
     }
     let kind = kind.split(';').next().unwrap_or_default();
     format!("{} bytes that are no text ({kind})", body.len())
@@ -198,6 +205,11 @@ mod tests {
                 "image/png",
                 b"\x89PNG\xff\xff",
                 "6 bytes that are no text (image/png)",
+            ),
+            (
+                "application/json",
+                b"{\xff\xfe\x01\xf0}",
+                "6 bytes that are no text (application/json)",
             ),
         ] {
             assert_eq!(text(kind, body), right, "{kind}");
