@@ -84,6 +84,7 @@ pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
     let dates = Dates::of(&call.arguments.fields());
     let known = of_call(call);
     let about = stems(call);
+    let greeted = said.iter().flatten().any(|message| is_greeting(message));
     for message in said {
         let Some(message) = message else {
             return false;
@@ -92,7 +93,11 @@ pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
             return false;
         }
         yes |= message.contains(words::YES_SIGNS);
-        let (agreed, rest) = without_phrases(&plain(message).replace(['\'', '’'], ""));
+        let folded = spaced(&plain(message).replace(['\'', '’'], ""));
+        if has_one(&folded, words::NO_PHRASES) {
+            return false;
+        }
+        let (agreed, rest) = without_phrases(folded, greeted);
         yes |= agreed;
         let rest = dates.without(&rest);
         if dates.is_another_day(&rest) {
@@ -114,20 +119,37 @@ pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
     yes
 }
 
-/// Whether phrases of agreement are in a folded text, and the text without them and without greetings.
-fn without_phrases(folded: &str) -> (bool, String) {
-    let mut rest = format!(" {folded} ").replace(|c: char| !c.is_alphanumeric(), " ");
-    let mut take = |phrase: &&str| {
-        let phrase = format!(" {phrase} ");
-        let is_there = rest.contains(&phrase);
-        rest = rest.replace(&phrase, "  ");
+/// A folded text with one space around each of its words.
+fn spaced(folded: &str) -> String {
+    let words = folded.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    format!(" {} ", words.join(" "))
+}
+
+fn has_one(spaced: &str, phrases: &[&str]) -> bool {
+    let is_there = |phrase: &&str| spaced.contains(&format!(" {phrase} "));
+    phrases.iter().any(is_there)
+}
+
+fn is_greeting(message: &str) -> bool {
+    let spaced = spaced(&plain(message));
+    has_one(&spaced, words::HELLOS) || has_one(&spaced, words::GREETINGS)
+}
+
+/// Whether phrases of agreement are in a text, and the text without them and without greetings. Who greets and says that
+/// all is well has agreed to nothing.
+fn without_phrases(mut rest: String, greeted: bool) -> (bool, String) {
+    let mut take = |phrases: &[&str]| {
+        let is_there = has_one(&rest, phrases);
+        for phrase in phrases {
+            rest = rest.replace(&format!(" {phrase} "), "  ");
+        }
         is_there
     };
-    let agreed = words::YES_PHRASES.iter().filter(|one| take(one)).count() > 0;
-    for greeting in words::GREETINGS {
-        take(greeting);
-    }
-    (agreed, rest)
+    let agreed = take(words::YES_PHRASES);
+    let is_well = take(words::SMALL_TALK);
+    take(words::GREETINGS);
+    (agreed || (is_well && !greeted), rest)
 }
 
 /// The words of the arguments' values: to say them again changes nothing. Never the words that say no.
@@ -157,13 +179,19 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
 fn stems(call: &ToolCall) -> Vec<String> {
     let name = plain(call.tool.as_str());
     let names = name.split(|c: char| !c.is_alphanumeric());
-    let undoes = |word: &str| words::UNDOING.iter().any(|stem| word.starts_with(stem));
-    let verbs = if names.clone().any(undoes) {
-        words::UNDOING
+    let begins = |word: &str, stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
+    let is_of = |stems: &[&str]| names.clone().any(|word| begins(word, stems));
+    let verbs: Vec<&[&str]> = if is_of(words::UNDOING) {
+        vec![words::UNDOING]
+    } else if words::DOING.iter().any(|group| is_of(group)) {
+        let doing = words::DOING.iter().copied();
+        doing.filter(|group| is_of(group)).collect()
     } else {
-        words::DOING
+        words::DOING.to_vec()
     };
+    let verbs = verbs.concat();
     let names = names
+        .clone()
         .filter(|word| word.chars().count() >= STEM_LETTERS)
         .map(|word| squeezed(word).chars().take(STEM_LETTERS).collect());
     names

@@ -254,3 +254,37 @@ fn a_no_inside_the_arguments_does_not_make_it_harmless() {
     assert!(!agrees(&[Some("sim, não")], &note));
     assert!(agrees(&[Some("sim, mais")], &note));
 }
+
+#[test]
+fn what_only_sounds_like_a_yes_is_none() {
+    let booking = call("marcar_horario", BOOKING);
+    for (said, right) in [
+        ("oi, tudo bem", false),
+        ("bom dia, tudo bem", false),
+        ("e aí, tudo certo", false),
+        ("hola, todo bien", false),
+        ("oi, tudo bem, pode marcar", true),
+        ("tudo bem", true),
+        ("tudo certo", true),
+        ("puede ser", false),
+        ("puede que sí", false),
+        ("que isso", false),
+        ("show me", false),
+        ("ya va", false),
+        ("vai que", false),
+        ("quero pagar", false),
+        ("pode enviar", false),
+        ("quero marcar", true),
+        ("pode reservar", true),
+    ] {
+        assert_eq!(agrees(&[Some(said)], &booking), right, "{said}");
+    }
+    assert!(!agrees(&[Some("oi"), Some("tudo bem")], &booking));
+    for (tool, said) in [
+        ("send_invoice", "pode mandar"),
+        ("criar_reserva", "pode agendar"),
+        ("pix", "pode pagar"),
+    ] {
+        assert!(agrees(&[Some(said)], &call(tool, "{}")), "{tool}: {said}");
+    }
+}
