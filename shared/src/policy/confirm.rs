@@ -156,7 +156,8 @@ fn without_phrases(mut rest: String, greeted: bool) -> (bool, String) {
 fn of_call(call: &ToolCall) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect(&Value::Object(call.arguments.fields()), &mut found);
-    found.retain(|word| !is_one_of(words::NO, word));
+    let ambiguous = dates::ambiguous(call.arguments.as_str());
+    found.retain(|word| !is_one_of(words::NO, word) && !ambiguous.contains(word));
     found
 }
 
@@ -167,6 +168,7 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
         Value::Null | Value::Bool(_) => {}
         other => {
             let text = other.as_str().map_or_else(|| other.to_string(), plain);
+            found.extend(dates::hours(&text));
             let text = dates::without_months(&text);
             let words = text.split(|c: char| !c.is_alphanumeric());
             found.extend(words.map(squeezed).filter(|word| !word.is_empty()));

@@ -187,6 +187,34 @@ fn a_number_of_a_date_is_not_any_number() {
         (&noon, "sim, dia 15", false),
         (&noon, "sim, 12:00", true),
         (&noon, "yes, the 1", true),
+        (&noon, "sim, às 12h", true),
+        (&noon, "sí, a las 12h", true),
+        (&noon, "sim, 12h30", false),
+        (&noon, "sim, às 15h", false),
+        (&at(r#"{"at":"09:30"}"#), "sim, 9h30", true),
+        (&at(r#"{"at":"09:30"}"#), "sim, às 9h", false),
+        (
+            &at(r#"{"from":"09:00","to":"10:00"}"#),
+            "sim, às 10h",
+            false,
+        ),
+        (&at(r#"{"from":"09:00","to":"10:00"}"#), "sim, 10:00", false),
+        (&at(r#"{"from":"09:00","to":"10:00"}"#), "sim, pode", true),
+        (
+            &at(r#"{"in":"2026-12-01","out":"2026-12-05"}"#),
+            "sim, dia 5",
+            false,
+        ),
+        (
+            &at(r#"{"in":"2026-12-01","out":"2026-12-05"}"#),
+            "sim, 05/12",
+            false,
+        ),
+        (
+            &at(r#"{"in":"2026-12-01","out":"2026-12-05"}"#),
+            "sim",
+            true,
+        ),
         (&at(r#"{"day":"12"}"#), "sim, dia 12", true),
     ] {
         assert_eq!(agrees(&[Some(said)], call), right, "{said}");

@@ -153,6 +153,9 @@ pub const POLITE: &[&str] = &[
     "dia",
     "por",
     "com",
+    "as",
+    "em",
+    "na",
     "de",
     "a",
     "o",
@@ -210,6 +213,7 @@ pub const POLITE: &[&str] = &[
     "haha",
     // Spanish
     "hola",
+    "las",
     "gracias",
     "bien",
     "esta",
@@ -242,6 +246,8 @@ pub const POLITE: &[&str] = &[
     // English
     "hi",
     "hello",
+    "at",
+    "on",
     "thanks",
     "thank",
     "you",
