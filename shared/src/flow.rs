@@ -18,6 +18,7 @@ use crate::ports::{
 };
 
 pub mod act;
+mod agreement;
 pub mod bill;
 mod breakers;
 mod choose;

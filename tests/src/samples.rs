@@ -83,6 +83,7 @@ pub fn exchange(minutes: u64, said: &[&str], answer: &str) -> Exchange {
         calls: Vec::new(),
         answer: Some(answer.to_owned()),
         delivered: true,
+        known_sent: true,
         kind: ReplyKind::Answer,
     }
 }

@@ -113,12 +113,17 @@ pub enum Day {
 }
 
 impl Day {
-    /// Reads `2026-12-04`, `2026-12-04T16:00` or the same with a space; seconds are left out.
+    /// Reads `2026-12-04`, `2026-12-04T16:00` or the same with a space; seconds are left out. One with an offset or a zone
+    /// is none: its hours are those of another wall.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_whole = text.len() == "2026-12-04".len();
         if is_whole {
             return text.parse().ok().map(Self::Whole);
+        }
+        let time = text.get("2026-12-04".len()..)?;
+        if time.contains(['+', '-', '\u{2212}', '[', 'Z', 'z']) {
+            return None;
         }
         let moment: DateTime = text.parse().ok()?;
         let time = moment.time().with().second(0).subsec_nanosecond(0);
@@ -184,8 +189,10 @@ impl Entry {
     pub const TITLE_CHARS_MAX: usize = 200;
     /// In characters.
     pub const TEXT_CHARS_MAX: usize = 4_000;
+    /// Entries of one person that stand.
+    pub const OPEN_MAX: usize = 300;
     /// Entries of one person, those that are done included until they go.
-    pub const COUNT_MAX: usize = 300;
+    pub const COUNT_MAX: usize = 900;
 
     /// Whether it still stands.
     pub fn is_open(&self) -> bool {
@@ -221,6 +228,11 @@ mod tests {
             ("amanhã", None),
             ("04/12/2026", None),
             ("2026-12-04T25:00", None),
+            ("2026-12-04T19:00Z", None),
+            ("2026-12-04T19:00+00:00", None),
+            ("2026-12-04T16:00-03:00", None),
+            ("2026-12-04T16:00[America/Sao_Paulo]", None),
+            ("2026-12-04é", None),
             ("", None),
         ] {
             let read = Day::parse(text).map(|day| day.to_string());

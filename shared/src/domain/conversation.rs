@@ -62,6 +62,8 @@ pub struct State {
     pub opt_out: Option<OptOut>,
     /// A human has taken over until this moment.
     pub paused_until: Option<Timestamp>,
+    /// When a human last took over: what the person wrote since may be an answer to that one.
+    pub taken_over_at: Option<Timestamp>,
     /// What it has cost on its newest day with a cost; compactions are not in it.
     pub spent: Option<Spent>,
     /// The newest session.
@@ -101,6 +103,7 @@ impl State {
             last_inbound_at: None,
             opt_out: None,
             paused_until: None,
+            taken_over_at: None,
             spent: None,
             session: None,
             limited_until: None,

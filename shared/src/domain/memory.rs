@@ -63,6 +63,8 @@ pub struct Exchange {
     pub answer: Option<String>,
     /// False where the answer surely never reached the person: refused for good, or withheld.
     pub delivered: bool,
+    /// True where the provider said that it took the answer.
+    pub known_sent: bool,
     /// Why the reply was written.
     pub kind: ReplyKind,
 }

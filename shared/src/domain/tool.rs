@@ -53,6 +53,12 @@ impl Arguments {
         (text.len() <= Self::BYTES_MAX).then_some(Self(text))
     }
 
+    /// Whether every number of what a model wrote is kept as it was written: a whole number of twenty digits (a bar code,
+    /// an account) is not, and would reach the tool as another one.
+    pub fn are_exact(text: &str) -> bool {
+        serde_json::from_str(text).is_ok_and(|value: Value| is_exact(&value))
+    }
+
     /// No arguments: `{}`.
     pub fn none() -> Self {
         Self("{}".to_owned())
@@ -73,6 +79,20 @@ impl Arguments {
 impl std::fmt::Debug for Arguments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Arguments({} bytes)", self.0.len())
+    }
+}
+
+/// Above this a float no longer tells whole numbers apart: 2^53.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(number) if number.is_f64() => number
+            .as_f64()
+            .is_some_and(|number| number.abs() < EXACT_MAX),
+        Value::Array(values) => values.iter().all(is_exact),
+        Value::Object(fields) => fields.values().all(is_exact),
+        _ => true,
     }
 }
 
@@ -273,6 +293,20 @@ mod tests {
         let long = format!(r#"{{"a":"{}"}}"#, "x".repeat(Arguments::BYTES_MAX));
         for text in ["", "[]", "null", "\"a\"", "{", r#"{"a":1} x"#, &long] {
             assert_eq!(Arguments::parse(text), None);
+        }
+    }
+
+    #[test]
+    fn a_number_that_would_become_another_one_is_not_exact() {
+        for (text, right) in [
+            (r#"{"a":18446744073709551615}"#, true),
+            (r#"{"a":18446744073709551616}"#, false),
+            (r#"{"a":[{"b":-9223372036854775809}]}"#, false),
+            (r#"{"a":9007199254740993.5}"#, false),
+            (r#"{"a":1e300}"#, false),
+            (r#"{"a":0.1,"b":-2.5,"c":"18446744073709551616"}"#, true),
+        ] {
+            assert_eq!(Arguments::are_exact(text), right, "{text}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 
 use super::think::{Task, Watched};
-use super::{FlowError, watch};
+use super::{FlowError, agreement, watch};
 use crate::domain::{
     AnsweredCall, Call, Carried, Effect, Exchange, ModelReply, Round, Sealed, Step, Tool, ToolCall,
     ToolResult,
@@ -116,7 +116,7 @@ pub async fn perform(
             }
         };
         let (effect, idempotent) = (tool.effect, tool.idempotent);
-        let waits = tool.confirm && !confirm::is_agreed(past, task.batch, &call);
+        let waits = tool.confirm && !agreement::is_given(task, past, &call).await;
         if !has_time(task) {
             return Ok(Some(out_of_time()));
         }

@@ -20,6 +20,9 @@ pub async fn set(
         }
         let expected = state.version;
         state.paused_until = until;
+        if until.is_some() {
+            state.taken_over_at = Some(world.now());
+        }
         state.version += 1;
         let swapped = world
             .store

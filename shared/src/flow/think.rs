@@ -252,6 +252,7 @@ fn compaction_is_due(task: Task<'_>, memory: &Memory, selected: &Selected, text:
         calls: Vec::new(),
         answer: Some(text.to_owned()),
         delivered: true,
+        known_sent: true,
         kind: ReplyKind::Answer,
     });
     let before = &task.claimed.state;

@@ -102,8 +102,14 @@ fn create(asked: Asked<'_>, kind: EntryKind, words: &Words) -> Result<Decided, S
             "{told}. Nothing new was made: a second one needs another title"
         )));
     }
-    if asked.entries.len() >= Entry::COUNT_MAX {
+    let open = asked.entries.iter().filter(|one| one.is_open());
+    if open.count() >= Entry::OPEN_MAX {
         return Err("the agenda is full: something has to be done or cancelled first".to_owned());
+    }
+    if asked.entries.len() >= Entry::COUNT_MAX {
+        return Err(
+            "the agenda is full of what is done or cancelled, which goes by itself after thirty days".to_owned(),
+        );
     }
     let said = told(asked.agent, "created", &entry);
     Ok(Decided::Write(Box::new(entry), said))
@@ -135,6 +141,11 @@ fn change(asked: Asked<'_>, kind: EntryKind, words: &Words) -> Result<Decided, S
     };
     let mut entry = found.clone();
     apply(&mut entry, words)?;
+    if kind == EntryKind::Appointment && entry.day.is_none() {
+        return Err(
+            "an appointment keeps its start: give another one, or the status cancelled".to_owned(),
+        );
+    }
     if entry == *found {
         let told = told(asked.agent, "it is so already", found);
         return Ok(Decided::Say(told));

@@ -3,16 +3,21 @@
 //!
 //! Invariant: a call is made only where the last thing the person got was an answer written beside a preview of this
 //! very call (same tool, same arguments), and everything they wrote since is a plain yes. The model's word counts for
-//! nothing. A preview that became memory is gone: it is shown and asked again.
+//! nothing. A preview that became memory is gone: it is shown and asked again. So it is where nobody knows whether it
+//! arrived, and where a human spoke with the person since: their yes may be to that one.
 
+mod dates;
 mod words;
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::hand_off;
 use super::opt_out::plain;
-use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, ToolCall, ToolResult};
+use super::visible::is_blank;
+use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, Timestamp, ToolCall, ToolResult};
+use dates::Dates;
 
 /// What the result of a call that was not made begins with. Stored with the call, so that a later turn finds it.
 pub const PREVIEW: &str = "not done yet: ";
@@ -20,21 +25,36 @@ pub const PREVIEW: &str = "not done yet: ";
 /// Letters that a word must share with the name of a tool to be about it: `cancelar` and `cancel_booking`.
 const STEM_LETTERS: usize = 5;
 
-/// Whether `call` may be made, asked for while `batch` is answered after `past` (oldest first).
-pub fn is_agreed(past: &[Exchange], batch: &Batch, call: &ToolCall) -> bool {
+/// Whether `call` may be made, asked for while `batch` is answered after `past` (oldest first). `taken_over_at` is when a
+/// human last took over.
+pub fn is_agreed(
+    past: &[Exchange],
+    taken_over_at: Option<Timestamp>,
+    batch: &Batch,
+    call: &ToolCall,
+) -> bool {
     let mut said: Vec<Option<&str>> = batch.events().iter().map(|event| event.text()).collect();
     for exchange in past.iter().rev() {
         if exchange.kind == ReplyKind::Apology {
             // Their yes may be what could not be answered.
-            said.extend(exchange.messages.iter().map(|one| Some(one.text.as_str())));
+            let words = exchange.messages.iter().map(|one| one.text.as_str());
+            said.extend(words.map(|text| Some(text).filter(|text| !is_blank(text))));
             continue;
         }
-        let shown = exchange.delivered && exchange.answer.is_some();
+        let shown = exchange.delivered && exchange.known_sent && exchange.answer.is_some();
         return shown
+            && !is_with_a_human(exchange, taken_over_at)
             && exchange.calls.iter().any(|one| previews(one, call))
             && agrees(&said, call);
     }
     false
+}
+
+/// Whether a human was asked for in this turn, or took over after it.
+fn is_with_a_human(exchange: &Exchange, taken_over_at: Option<Timestamp>) -> bool {
+    let asked = |call: &Call| call.call.tool.as_str() == hand_off::NAME;
+    taken_over_at.is_some_and(|at| at.ms() >= exchange.reply.made_at_ms())
+        || exchange.calls.iter().any(asked)
 }
 
 /// Whether `stored` is a preview of `call`.
@@ -61,8 +81,10 @@ pub fn preview(call: &ToolCall) -> ToolResult {
 /// but, a question, another time. `None` is a message without words.
 pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
     let mut yes = false;
+    let dates = Dates::of(&call.arguments.fields());
     let known = of_call(call);
     let about = stems(call);
+    let greeted = said.iter().flatten().any(|message| is_greeting(message));
     for message in said {
         let Some(message) = message else {
             return false;
@@ -71,8 +93,16 @@ pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
             return false;
         }
         yes |= message.contains(words::YES_SIGNS);
-        let (agreed, rest) = without_phrases(&plain(message).replace(['\'', '’'], ""));
+        let folded = spaced(&plain(message).replace(['\'', '’'], ""));
+        if has_one(&folded, words::NO_PHRASES) {
+            return false;
+        }
+        let (agreed, rest) = without_phrases(folded, greeted);
         yes |= agreed;
+        let rest = dates.without(&rest);
+        if dates.is_another_day(&rest) {
+            return false;
+        }
         for word in rest.split(|c: char| !c.is_alphanumeric()) {
             let word = squeezed(word);
             let is_about = || about.iter().any(|stem| word.starts_with(stem));
@@ -89,27 +119,45 @@ pub fn agrees(said: &[Option<&str>], call: &ToolCall) -> bool {
     yes
 }
 
-/// Whether phrases of agreement are in a folded text, and the text without them and without greetings.
-fn without_phrases(folded: &str) -> (bool, String) {
-    let mut rest = format!(" {folded} ").replace(|c: char| !c.is_alphanumeric(), " ");
-    let mut take = |phrase: &&str| {
-        let phrase = format!(" {phrase} ");
-        let is_there = rest.contains(&phrase);
-        rest = rest.replace(&phrase, "  ");
+/// A folded text with one space around each of its words.
+fn spaced(folded: &str) -> String {
+    let words = folded.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    format!(" {} ", words.join(" "))
+}
+
+fn has_one(spaced: &str, phrases: &[&str]) -> bool {
+    let is_there = |phrase: &&str| spaced.contains(&format!(" {phrase} "));
+    phrases.iter().any(is_there)
+}
+
+fn is_greeting(message: &str) -> bool {
+    let spaced = spaced(&plain(message));
+    has_one(&spaced, words::HELLOS) || has_one(&spaced, words::GREETINGS)
+}
+
+/// Whether phrases of agreement are in a text, and the text without them and without greetings. Who greets and says that
+/// all is well has agreed to nothing.
+fn without_phrases(mut rest: String, greeted: bool) -> (bool, String) {
+    let mut take = |phrases: &[&str]| {
+        let is_there = has_one(&rest, phrases);
+        for phrase in phrases {
+            rest = rest.replace(&format!(" {phrase} "), "  ");
+        }
         is_there
     };
-    let agreed = words::YES_PHRASES.iter().filter(|one| take(one)).count() > 0;
-    for greeting in words::GREETINGS {
-        take(greeting);
-    }
-    (agreed, rest)
+    let agreed = take(words::YES_PHRASES);
+    let is_well = take(words::SMALL_TALK);
+    take(words::GREETINGS);
+    (agreed || (is_well && !greeted), rest)
 }
 
 /// The words of the arguments' values: to say them again changes nothing. Never the words that say no.
 fn of_call(call: &ToolCall) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect(&Value::Object(call.arguments.fields()), &mut found);
-    found.retain(|word| !is_one_of(words::NO, word));
+    let ambiguous = dates::ambiguous(call.arguments.as_str());
+    found.retain(|word| !is_one_of(words::NO, word) && !ambiguous.contains(word));
     found
 }
 
@@ -120,6 +168,8 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
         Value::Null | Value::Bool(_) => {}
         other => {
             let text = other.as_str().map_or_else(|| other.to_string(), plain);
+            found.extend(dates::hours(&text));
+            let text = dates::without_months(&text);
             let words = text.split(|c: char| !c.is_alphanumeric());
             found.extend(words.map(squeezed).filter(|word| !word.is_empty()));
         }
@@ -131,13 +181,19 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
 fn stems(call: &ToolCall) -> Vec<String> {
     let name = plain(call.tool.as_str());
     let names = name.split(|c: char| !c.is_alphanumeric());
-    let undoes = |word: &str| words::UNDOING.iter().any(|stem| word.starts_with(stem));
-    let verbs = if names.clone().any(undoes) {
-        words::UNDOING
+    let begins = |word: &str, stems: &[&str]| stems.iter().any(|stem| word.starts_with(stem));
+    let is_of = |stems: &[&str]| names.clone().any(|word| begins(word, stems));
+    let verbs: Vec<&[&str]> = if is_of(words::UNDOING) {
+        vec![words::UNDOING]
+    } else if words::DOING.iter().any(|group| is_of(group)) {
+        let doing = words::DOING.iter().copied();
+        doing.filter(|group| is_of(group)).collect()
     } else {
-        words::DOING
+        words::DOING.to_vec()
     };
+    let verbs = verbs.concat();
     let names = names
+        .clone()
         .filter(|word| word.chars().count() >= STEM_LETTERS)
         .map(|word| squeezed(word).chars().take(STEM_LETTERS).collect());
     names

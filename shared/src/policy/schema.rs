@@ -50,6 +50,10 @@ struct Check<'a> {
 
 impl Check<'_> {
     fn value(&mut self, schema: &Value, value: &Value, path: &str, depth: usize) {
+        // Each more would print its part of the schema, and be told to nobody.
+        if self.found.len() >= PROBLEMS_MAX {
+            return;
+        }
         let Some(steps) = self.steps.get().checked_sub(1) else {
             return self.note(path, "is too much to check");
         };

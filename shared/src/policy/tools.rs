@@ -35,6 +35,11 @@ pub fn check<'a>(tools: &'a [Tool], made: &[Call], asked: &AskedCall) -> Checked
     let why = match (tool, arguments) {
         (None, _) => "there is no such tool".to_owned(),
         (_, None) => "the arguments are not one JSON object, or are too long".to_owned(),
+        (Some(_), Some(_)) if !Arguments::are_exact(&asked.arguments) => {
+            "nothing was done: a number has more digits than can be kept; where it may be a text, call again with it as \
+             one"
+                .to_owned()
+        }
         (Some(tool), Some(arguments)) => {
             let wrong = schema::problems(&tool.parameters, &Value::Object(arguments.fields()));
             if !wrong.is_empty() {
@@ -205,6 +210,12 @@ mod tests {
                 Some(
                     "error: nothing was done, for the arguments do not fit: a: must be a whole number, not text. Call",
                 ),
+            ),
+            (
+                "a number that would become another",
+                &[],
+                asked("book", r#"{"a":23793381286000000000123}"#),
+                Some("error: nothing was done: a number has more digits"),
             ),
             (
                 "one too many",

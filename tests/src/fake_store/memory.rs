@@ -132,6 +132,7 @@ fn exchanges(person: &Person) -> Result<Vec<Exchange>, StoreError> {
         calls: Vec::new(),
         answer: None,
         delivered: true,
+        known_sent: false,
         kind: ReplyKind::Answer,
     };
     let mut answered: Vec<_> = person
@@ -157,6 +158,7 @@ fn exchanges(person: &Person) -> Result<Vec<Exchange>, StoreError> {
             let turn = turns.entry(reply.id).or_insert_with(|| empty(reply.id));
             turn.answer = Some(reply.text.clone());
             turn.delivered = reply.status != ReplyStatus::Failed;
+            turn.known_sent = reply.status == ReplyStatus::Sent;
             turn.kind = reply.kind;
         }
     }

@@ -122,6 +122,7 @@ pub async fn whatever_a_state_holds_reads_back(bench: &dyn Bench) {
         last_inbound_at: Some(at(3)),
         opt_out: Some(OptOut { sent_at: at(4) }),
         paused_until: Some(at(6)),
+        taken_over_at: Some(at(5)),
         spent: Some(Spent {
             day: jiff::civil::date(2030, 3, 17),
             micro_usd: 12_345,

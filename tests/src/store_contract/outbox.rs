@@ -158,6 +158,7 @@ pub async fn a_settled_reply_leaves_the_outbox_for_the_history(bench: &dyn Bench
         let turn = memory.exchanges.last().expect("a turn");
         assert_eq!(turn.answer, Some(reply.text), "{settlement:?}");
         assert_eq!(turn.delivered, settlement != failed(), "{settlement:?}");
+        assert_eq!(turn.known_sent, settlement == sent(), "{settlement:?}");
     }
     let dump = bench.dump().await;
     assert!(dump.contains("wamid.out") && dump.contains("131047"));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use recado::domain::{ReplyKind, Step, ToolResult};
 use recado::error::ModelErrorClass;
+use recado::flow::pause;
 use recado::policy::confirm::PREVIEW;
 use recado_tests::fake_messenger::SendBehaviour;
 use recado_tests::fake_model::Behaviour;
@@ -180,4 +181,56 @@ async fn a_compaction_between_takes_no_yes_away() {
             > 0
     );
     assert!(say(&world, "sim", SUNDAY).await == done());
+}
+
+/// What they said to the human agrees to nothing of the agent's, and neither does their thank you after it.
+#[tokio::test(start_paused = true)]
+async fn a_human_between_takes_the_question_away() {
+    let world = world();
+    say(&world, "marca domingo", SUNDAY).await;
+    let of = world.conversation(ANA);
+    let until = world.world.now().plus(600 * SECOND);
+    assert!(pause::set(&world.world, &of, Some(until)).await.unwrap());
+    world.say(ANA, "não, deixa").await;
+    world.pass_s(30).await;
+    assert!(pause::set(&world.world, &of, None).await.unwrap());
+    assert!(is_preview(&say(&world, "ok", SUNDAY).await));
+    assert!(world.tools.tries().is_empty());
+    assert!(say(&world, "sim", SUNDAY).await == done());
+}
+
+/// Who may not have seen the question may have said yes to another one.
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_unknown_fate_asked_nothing() {
+    let world = world();
+    world.messenger.can_be_asked(false);
+    world.messenger.then(SendBehaviour::LoseSilently);
+    say(&world, "marca domingo", SUNDAY).await;
+    assert!(
+        world
+            .trace
+            .count(|step| matches!(step, Step::SendUnknown { .. }))
+            > 0
+    );
+    assert!(is_preview(&say(&world, "sim", SUNDAY).await));
+    assert!(world.tools.tries().is_empty());
+}
+
+/// The write before it seals the batch, which a newer message cannot join; a no in it counts all the same.
+#[tokio::test(start_paused = true)]
+async fn a_no_behind_a_sealed_yes_is_heard() {
+    let world = world();
+    say(&world, "marca domingo", SUNDAY).await;
+    world
+        .model
+        .then(Behaviour::Call(SECOND, vec![(ADD, MONDAY)]));
+    world
+        .model
+        .then(Behaviour::Call(10 * SECOND, vec![(BOOK, SUNDAY)]));
+    world.say(ANA, "sim").await;
+    world.pass_s(9).await;
+    world.say(ANA, "não, espera").await;
+    world.pass_s(60).await;
+    assert_eq!(world.tools.effects(), [format!("{ADD} {MONDAY}")]);
+    assert_eq!(world.messenger.texts().len(), 3);
 }

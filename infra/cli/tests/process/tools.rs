@@ -77,6 +77,9 @@ async fn answer(
             (StatusCode::FOUND, [("location", "/slots/elsewhere")]).into_response()
         }
         ("GET /large", _) => "x".repeat(3_000_000).into_response(),
+        ("GET /packed", _) => {
+            ([("content-encoding", "gzip")], vec![0x1f, 0x8b, 0xff]).into_response()
+        }
         (_, Some(key)) => {
             service.done.lock().unwrap().insert(key);
             let slow = *service.slow_ms.lock().unwrap();
@@ -109,6 +112,7 @@ fn agent(url: &str) -> String {
         tool("slots", "read", day, &get("/slots/{day}")),
         tool("moved", "read", "", &get("/moved")),
         tool("large", "read", "", &get("/large")),
+        tool("packed", "read", "", &get("/packed")),
         tool(
             "gone",
             "read",
@@ -185,6 +189,9 @@ async fn a_tool_that_reads_is_called_and_its_secret_is_told_to_nobody() {
     );
     let large = ask(&instance, "large").await;
     assert!(large.starts_with("large respondeu: xxx"), "{large}");
+    let packed = ask(&instance, "packed").await;
+    let no_text = "packed respondeu: 3 bytes that are no text (compressed)";
+    assert!(packed.starts_with(no_text), "{packed}");
     let gone = ask(&instance, "gone").await;
     assert!(
         gone.contains("the service cannot be reached: nothing was done"),
@@ -194,7 +201,12 @@ async fn a_tool_that_reads_is_called_and_its_secret_is_told_to_nobody() {
     let lines: Vec<&str> = got.iter().map(|one| one.line.as_str()).collect();
     assert_eq!(
         lines,
-        ["GET /slots/a%2F..%2Fb?page=2", "GET /moved", "GET /large"]
+        [
+            "GET /slots/a%2F..%2Fb?page=2",
+            "GET /moved",
+            "GET /large",
+            "GET /packed"
+        ]
     );
     assert_eq!(got[0].authorization, Some(format!("Bearer {SECRET}")));
     assert_eq!(got[0].key, None);

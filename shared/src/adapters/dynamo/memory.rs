@@ -65,6 +65,7 @@ impl DynamoStore {
                     let exchange = exchange(memory, reply);
                     exchange.kind = said.kind;
                     exchange.delivered = said.status != ReplyStatus::Failed;
+                    exchange.known_sent = said.status == ReplyStatus::Sent;
                     exchange.answer = Some(said.text);
                 }
             }
@@ -133,6 +134,7 @@ fn exchange(memory: &mut Memory, reply: ReplyId) -> &mut Exchange {
             calls: Vec::new(),
             answer: None,
             delivered: true,
+            known_sent: false,
             kind: ReplyKind::Answer,
         });
     }

@@ -35,6 +35,7 @@ pub(super) fn encode_state(conversation: &ConversationId, state: &State) -> Item
         .text_maybe("last_reply", state.last_reply)
         .number_maybe("last_inbound_at", state.last_inbound_at)
         .number_maybe("paused_until", state.paused_until)
+        .number_maybe("taken_over_at", state.taken_over_at)
         .text_maybe("spent_day", state.spent.map(|spent| spent.day))
         .number_maybe("spent_micro_usd", state.spent.map(|spent| spent.micro_usd))
         .number_maybe("limited_until", state.limited_until)
@@ -95,6 +96,7 @@ pub(super) fn decode_state(item: &Item) -> Result<State, StoreError> {
         last_inbound_at: fields.time_maybe("last_inbound_at")?,
         opt_out,
         paused_until: fields.time_maybe("paused_until")?,
+        taken_over_at: fields.time_maybe("taken_over_at")?,
         spent: decode_spent(&fields)?,
         session: decode_session(&fields)?,
         limited_until: fields.time_maybe("limited_until")?,

@@ -33,6 +33,9 @@ pub struct HttpTools {
     secrets: Arc<dyn ToolSecrets>,
 }
 
+/// What a compressed body is taken for, whatever is in it.
+const COMPRESSED: &str = "compressed";
+
 /// A request cannot be made as the agent file says.
 struct NotSent(String);
 
@@ -75,11 +78,18 @@ impl HttpTools {
             let (tool, status) = (&spec.tool.name, status.as_u16());
             tracing::warn!(%tool, status, "a tool's service refuses us: look at the secret in its headers");
         }
-        let kind = answer
-            .headers()
-            .get("content-type")
-            .and_then(|kind| kind.to_str().ok());
-        let kind = kind.unwrap_or_default().to_ascii_lowercase();
+        let said = |name: &str| {
+            let value = answer
+                .headers()
+                .get(name)
+                .and_then(|kind| kind.to_str().ok());
+            value.unwrap_or_default().to_ascii_lowercase()
+        };
+        // Nobody asked for a compressed body.
+        let kind = match said("content-encoding").as_str() {
+            "" | "identity" => said("content-type"),
+            _ => COMPRESSED.to_owned(),
+        };
         let (body, is_whole) = body(answer).await;
         let secrets: Vec<&str> = sent.iter().flatten().map(String::as_str).collect();
         let text = outcome::hidden(outcome::text(&kind, &body), &secrets);

@@ -4,7 +4,7 @@
 //! of several names none is.
 
 use crate::domain::{Entry, EntryKind};
-use crate::policy::opt_out::fold;
+use crate::policy::opt_out::plain;
 
 /// What a name means.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn find<'a>(entries: &'a [Entry], kind: EntryKind, name: &str) -> Named<'a> 
     let of_kind: Vec<&Entry> = entries.iter().filter(|entry| entry.kind == kind).collect();
     let (open, over): (Vec<&Entry>, Vec<&Entry>) =
         of_kind.into_iter().partition(|entry| entry.is_open());
-    let name = fold(name);
+    let name = key(name);
     if LAST.contains(&name.as_str()) {
         let last = open
             .iter()
@@ -50,7 +50,7 @@ pub fn find<'a>(entries: &'a [Entry], kind: EntryKind, name: &str) -> Named<'a> 
             let fitting: Vec<&Entry> = some
                 .iter()
                 .copied()
-                .filter(|entry| fits(&fold(&entry.title), &name))
+                .filter(|entry| fits(&key(&entry.title), &name))
                 .collect();
             if let Some(newest) = fitting.iter().max_by_key(|entry| entry.made_at) {
                 let is_one_name = fitting
@@ -69,7 +69,17 @@ pub fn find<'a>(entries: &'a [Entry], kind: EntryKind, name: &str) -> Named<'a> 
 
 /// Whether two titles are one to whoever reads them.
 pub fn same_title(one: &str, other: &str) -> bool {
-    fold(one) == fold(other)
+    key(one) == key(other)
+}
+
+/// What a name is compared by: its letters and signs, without the marks of a sentence around them. A cake and a pizza
+/// are two names, and so are C and C++.
+fn key(name: &str) -> String {
+    const MARKS: &[char] = &[
+        '.', ',', ';', ':', '!', '¡', '?', '¿', '"', '\'', '“', '”', '‘', '’', '«', '»', '(', ')',
+        '-', '–', '—', '…', '*', '_', ' ',
+    ];
+    plain(name).trim_matches(MARKS).to_owned()
 }
 
 fn is_called(title: &str, name: &str) -> bool {

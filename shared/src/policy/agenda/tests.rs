@@ -219,9 +219,85 @@ fn wrong_arguments_are_told_with_right_ones() {
 }
 
 #[test]
-fn a_full_agenda_takes_changes_but_nothing_new() {
+fn what_a_model_leaves_empty_stays_as_it_is() {
+    let mut book = Book::new();
+    book.say("create_task", r#"{"title":"Pão","due":"2026-12-04"}"#);
+    let said = book.say(
+        "update_task",
+        r#"{"task":"pão","due":"","priority":"high"}"#,
+    );
+    assert_eq!(
+        said,
+        r#"changed: task "Pão", due 2026-12-04 (sexta-feira), high priority"#
+    );
+    let said = book.say("update_task", r#"{"task":"pão","due":"none"}"#);
+    assert_eq!(said, r#"changed: task "Pão", high priority"#);
+    let event = r#"{"title":"Aula","start":"2026-12-04T16:00","end":"2026-12-04T17:00"}"#;
+    let made = book.say("create_calendar_event", event);
+    let kept = book.say(
+        "update_calendar_event",
+        r#"{"event":"aula","start":" ","end":"","title":"Aula"}"#,
+    );
+    assert_eq!(
+        kept.strip_prefix("it is so already"),
+        made.strip_prefix("created")
+    );
+    let said = book.say(
+        "update_calendar_event",
+        r#"{"event":"aula","start":"none"}"#,
+    );
+    assert!(
+        said.starts_with("error: an appointment keeps its start"),
+        "{said}"
+    );
+    let said = book.say(
+        "update_calendar_event",
+        r#"{"event":"aula","end":"2026-12-03"}"#,
+    );
+    assert_eq!(said, "error: end must be after start");
+}
+
+#[test]
+fn names_of_signs_alone_are_names() {
+    let mut book = Book::new();
+    for title in ["🎂", "🍕", "Estudar C", "Estudar C++", "Estudar C#"] {
+        let said = book.say("create_task", &format!(r#"{{"title":"{title}"}}"#));
+        assert_eq!(said, format!(r#"created: task "{title}""#));
+    }
+    for name in ["🎂", "estudar c++", "Estudar C!"] {
+        let said = book.say(
+            "update_task",
+            &format!(r#"{{"task":"{name}","notes":"{name}"}}"#),
+        );
+        let title = name.replace("estudar c++", "Estudar C++").replace('!', "");
+        assert!(
+            said.starts_with(&format!(r#"changed: task "{title}""#)),
+            "{said}"
+        );
+    }
+    let twin = book.say("create_task", r#"{"title":"🍕!"}"#);
+    assert!(twin.starts_with("there is one already"), "{twin}");
+}
+
+#[test]
+fn what_is_done_makes_room() {
     let mut book = Book::new();
     for n in 0..Entry::COUNT_MAX {
+        let said = book.say("create_task", &format!(r#"{{"title":"t{n}"}}"#));
+        assert!(said.starts_with("created"), "{n}: {said}");
+        book.say("update_task", r#"{"task":"last","status":"done"}"#);
+    }
+    let said = book.say("create_task", r#"{"title":"mais"}"#);
+    assert!(
+        said.starts_with("error: the agenda is full of what is done"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_full_agenda_takes_changes_but_nothing_new() {
+    let mut book = Book::new();
+    for n in 0..Entry::OPEN_MAX {
         book.say("create_memo", &format!(r#"{{"title":"m{n}","text":"t"}}"#));
     }
     let said = book.say("create_memo", r#"{"title":"mais","text":"t"}"#);

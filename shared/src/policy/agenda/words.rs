@@ -29,16 +29,19 @@ pub(super) fn apply(entry: &mut Entry, words: &Words) -> Result<(), String> {
     if let Some(title) = given(words.title.as_deref()) {
         entry.title = within("title", title, Entry::TITLE_CHARS_MAX)?;
     }
-    if let Some(day) = &words.due.as_ref().or(words.start.as_ref()) {
-        entry.day = day_of(if words.due.is_some() { "due" } else { "start" }, day)?;
+    // Some models fill in what they leave out with an empty text.
+    let (due, start) = (given(words.due.as_deref()), given(words.start.as_deref()));
+    let end = given(words.end.as_deref());
+    if let Some(day) = due.or(start) {
+        entry.day = day_of(if due.is_some() { "due" } else { "start" }, day)?;
     }
-    if let Some(end) = &words.end {
+    if let Some(end) = end {
         entry.until = day_of("end", end)?;
     }
-    if let (Some(Day::At(from)), Some(Day::At(until))) = (entry.day, entry.until)
-        && until <= from
+    if let (Some(from), Some(until)) = (entry.day, entry.until)
+        && is_over_before(until, from)
     {
-        if words.end.is_some() {
+        if end.is_some() {
             return Err("end must be after start".to_owned());
         }
         // An appointment that moved: its old end says nothing any more.
@@ -66,6 +69,14 @@ pub(super) fn apply(entry: &mut Entry, words: &Words) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether an end is not after its beginning; of a whole day, not before its day.
+fn is_over_before(until: Day, from: Day) -> bool {
+    match (from, until) {
+        (Day::At(from), Day::At(until)) => until <= from,
+        (from, until) => until.date() < from.date(),
+    }
+}
+
 /// What was really said.
 pub(super) fn given(text: Option<&str>) -> Option<&str> {
     text.map(str::trim).filter(|text| !is_blank(text))
@@ -83,7 +94,7 @@ fn within(what: &str, text: &str, chars_max: usize) -> Result<String, String> {
 
 /// A day, or nothing where it is to be taken away.
 fn day_of(what: &str, text: &str) -> Result<Option<Day>, String> {
-    if matches!(text.trim().to_lowercase().as_str(), "" | "none" | "null") {
+    if matches!(text.trim().to_lowercase().as_str(), "none" | "null") {
         return Ok(None);
     }
     let right = "a day as 2026-01-31 or a moment as 2026-01-31T16:00, in the person's own time";

@@ -168,6 +168,60 @@ fn a_no_a_change_or_a_question_is_no_yes() {
 }
 
 #[test]
+fn a_number_of_a_date_is_not_any_number() {
+    let at = |arguments| call("marcar_horario", arguments);
+    let booking = at(BOOKING);
+    let noon = at(r#"{"start":"2026-12-01T12:00","people":15}"#);
+    for (call, said, right) in [
+        (&booking, "sim, dia 12", false),
+        (&booking, "sim, 12", false),
+        (&booking, "sí, el 12", false),
+        (&booking, "sim, 12/01", false),
+        (&booking, "sim, 01/12", true),
+        (&booking, "sim, 1/12", true),
+        (&booking, "sim, dia 1/12/2026", true),
+        (&booking, "sim, dia 1", true),
+        (&booking, "sí, el 1", true),
+        (&booking, "sim, 2026-12-01", true),
+        (&noon, "sim, dia 12", false),
+        (&noon, "sim, dia 15", false),
+        (&noon, "sim, 12:00", true),
+        (&noon, "yes, the 1", true),
+        (&noon, "sim, às 12h", true),
+        (&noon, "sí, a las 12h", true),
+        (&noon, "sim, 12h30", false),
+        (&noon, "sim, às 15h", false),
+        (&at(r#"{"at":"09:30"}"#), "sim, 9h30", true),
+        (&at(r#"{"at":"09:30"}"#), "sim, às 9h", false),
+        (
+            &at(r#"{"from":"09:00","to":"10:00"}"#),
+            "sim, às 10h",
+            false,
+        ),
+        (&at(r#"{"from":"09:00","to":"10:00"}"#), "sim, 10:00", false),
+        (&at(r#"{"from":"09:00","to":"10:00"}"#), "sim, pode", true),
+        (
+            &at(r#"{"in":"2026-12-01","out":"2026-12-05"}"#),
+            "sim, dia 5",
+            false,
+        ),
+        (
+            &at(r#"{"in":"2026-12-01","out":"2026-12-05"}"#),
+            "sim, 05/12",
+            false,
+        ),
+        (
+            &at(r#"{"in":"2026-12-01","out":"2026-12-05"}"#),
+            "sim",
+            true,
+        ),
+        (&at(r#"{"day":"12"}"#), "sim, dia 12", true),
+    ] {
+        assert_eq!(agrees(&[Some(said)], call), right, "{said}");
+    }
+}
+
+#[test]
 fn the_whole_batch_counts() {
     let booking = call("marcar_horario", BOOKING);
     for (label, said, right) in [
@@ -227,4 +281,38 @@ fn a_no_inside_the_arguments_does_not_make_it_harmless() {
     let note = call("add_note", r#"{"text":"não, nunca mais"}"#);
     assert!(!agrees(&[Some("sim, não")], &note));
     assert!(agrees(&[Some("sim, mais")], &note));
+}
+
+#[test]
+fn what_only_sounds_like_a_yes_is_none() {
+    let booking = call("marcar_horario", BOOKING);
+    for (said, right) in [
+        ("oi, tudo bem", false),
+        ("bom dia, tudo bem", false),
+        ("e aí, tudo certo", false),
+        ("hola, todo bien", false),
+        ("oi, tudo bem, pode marcar", true),
+        ("tudo bem", true),
+        ("tudo certo", true),
+        ("puede ser", false),
+        ("puede que sí", false),
+        ("que isso", false),
+        ("show me", false),
+        ("ya va", false),
+        ("vai que", false),
+        ("quero pagar", false),
+        ("pode enviar", false),
+        ("quero marcar", true),
+        ("pode reservar", true),
+    ] {
+        assert_eq!(agrees(&[Some(said)], &booking), right, "{said}");
+    }
+    assert!(!agrees(&[Some("oi"), Some("tudo bem")], &booking));
+    for (tool, said) in [
+        ("send_invoice", "pode mandar"),
+        ("criar_reserva", "pode agendar"),
+        ("pix", "pode pagar"),
+    ] {
+        assert!(agrees(&[Some(said)], &call(tool, "{}")), "{tool}: {said}");
+    }
 }

@@ -105,13 +105,29 @@ pub const YES_PHRASES: &[&str] = &[
     "do it",
     "of course",
     "sounds good",
-    "tudo certo",
-    "todo bien",
     "esta bien",
     "ta bom",
     "esta bom",
     "ta otimo",
-    "tudo bem",
+];
+
+/// Words that make a yes only together, and beside a greeting are part of it.
+pub const SMALL_TALK: &[&str] = &["tudo bem", "tudo certo", "todo bien"];
+
+/// Who begins so greets.
+pub const HELLOS: &[&str] = &[
+    "oi", "ola", "opa", "eai", "e ai", "hola", "hi", "hello", "hey",
+];
+
+/// Words of a yes that together are none.
+pub const NO_PHRASES: &[&str] = &[
+    "puede ser",
+    "puede que",
+    "que isso",
+    "q isso",
+    "vai que",
+    "ya va",
+    "show me",
 ];
 
 /// Greetings, which name a time of day without meaning one.
@@ -137,6 +153,9 @@ pub const POLITE: &[&str] = &[
     "dia",
     "por",
     "com",
+    "as",
+    "em",
+    "na",
     "de",
     "a",
     "o",
@@ -194,6 +213,7 @@ pub const POLITE: &[&str] = &[
     "haha",
     // Spanish
     "hola",
+    "las",
     "gracias",
     "bien",
     "esta",
@@ -226,6 +246,8 @@ pub const POLITE: &[&str] = &[
     // English
     "hi",
     "hello",
+    "at",
+    "on",
     "thanks",
     "thank",
     "you",
@@ -258,11 +280,15 @@ pub const NO: &[&str] = &[
     "cancela", "cancel", "cancelar", "para", "pare",
 ];
 
-/// How verbs begin that ask for something to be done: no change to a call that does something.
-pub const DOING: &[&str] = &[
-    "marc", "marqu", "agend", "reserv", "envi", "mand", "registr", "anot", "compr", "encomend",
-    "inscrev", "cadastr", "program", "aparta", "book", "schedul", "order", "send", "creat", "pag",
-    "cria",
+/// How verbs begin that ask for something to be done, by what they ask for: no change to a call that does this.
+pub const DOING: &[&[&str]] = &[
+    &[
+        "marc", "marqu", "agend", "reserv", "registr", "anot", "inscrev", "cadastr", "program",
+        "aparta", "book", "schedul",
+    ],
+    &["envi", "mand", "send"],
+    &["compr", "encomend", "order", "pag"],
+    &["creat", "cria"],
 ];
 
 /// How verbs begin that ask for something to be undone: no change to a call that undoes something, and to any other a

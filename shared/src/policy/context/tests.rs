@@ -50,6 +50,7 @@ pub fn exchange(number: u64, said: &[&str], answer: Option<&str>) -> Exchange {
         calls: Vec::new(),
         answer: answer.map(str::to_owned),
         delivered: true,
+        known_sent: true,
         kind: ReplyKind::Answer,
     }
 }

@@ -184,3 +184,18 @@ fn what_cannot_be_checked_is_refused_by_its_place() {
         "{pattern:?}"
     );
 }
+
+/// Each problem prints its part of the schema: thousands of them would cost seconds, and only the first are told.
+#[test]
+fn no_more_problems_are_looked_for_than_are_told() {
+    let schema = json!({"type": "object", "additionalProperties": {"type": "array", "items": {"enum": ["a"]}}});
+    let arguments = json!({"a": vec![0; 3_000], "b": vec![0; 3_000]});
+    let steps = Cell::new(STEPS_MAX);
+    let mut check = Check {
+        root: &schema,
+        steps: &steps,
+        found: Vec::new(),
+    };
+    check.value(&schema, &arguments, "", 0);
+    assert_eq!(check.found.len(), PROBLEMS_MAX);
+}

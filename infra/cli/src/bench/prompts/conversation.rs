@@ -194,6 +194,7 @@ fn past(n: u32, batch: &Batch, answer: &str) -> Exchange {
         calls: Vec::new(),
         answer: Some(answer.to_owned()),
         delivered: true,
+        known_sent: true,
         kind: ReplyKind::Answer,
     }
 }

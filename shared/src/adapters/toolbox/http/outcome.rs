@@ -41,20 +41,111 @@ pub fn text(kind: &str, body: &[u8]) -> String {
             .iter()
             .any(|part| kind.contains(part));
     if is_text || says_text {
-        return without_nul(&String::from_utf8_lossy(body)).into_owned();
+        let text = String::from_utf8_lossy(body);
+        let broken = text
+            .chars()
+            .filter(|sign| *sign == char::REPLACEMENT_CHARACTER);
+        // Words in some other code have a few; what is full of them is no words.
+        if is_text || broken.count() * 8 < text.chars().count() * 3 {
+            return without_nul(&text).into_owned();
+        }
     }
     let kind = kind.split(';').next().unwrap_or_default();
     format!("{} bytes that are no text ({kind})", body.len())
 }
 
-/// The text without any of the secrets that were sent for it: some services say back what they got.
-pub fn hidden(mut text: String, secrets: &[&str]) -> String {
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        text = text.replace(secret, HIDDEN);
-        let quoted = serde_json::Value::from(*secret).to_string();
-        text = text.replace(quoted.trim_matches('"'), HIDDEN);
+/// The text without any of the secrets that were sent for it: some services say back what they got, each in its own
+/// spelling. What lies across the end, where the body was cut, goes as well.
+pub fn hidden(text: String, secrets: &[&str]) -> String {
+    let secrets = secrets.iter().map(|secret| secret.trim());
+    secrets
+        .filter(|secret| !secret.is_empty())
+        .fold(text, |text, secret| without(&text, secret))
+}
+
+fn without(text: &str, secret: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(sign) = rest.chars().next() {
+        match said(rest, secret) {
+            Said::Whole(end) => {
+                clean.push_str(HIDDEN);
+                rest = &rest[end..];
+            }
+            Said::Cut => {
+                clean.push_str(HIDDEN);
+                break;
+            }
+            Said::Other => {
+                clean.push(sign);
+                rest = &rest[sign.len_utf8()..];
+            }
+        }
     }
-    text
+    clean
+}
+
+/// How a text begins.
+enum Said {
+    /// With the secret, so many bytes long.
+    Whole(usize),
+    /// With the first of its signs, and there it ends.
+    Cut,
+    /// With something else.
+    Other,
+}
+
+/// The shortest beginning of a secret that is taken for one at the end of a text.
+const CUT_SIGNS: usize = 4;
+
+/// What a spelling that is not the sign itself begins with.
+const ESCAPES: [char; 3] = ['\\', '%', '&'];
+
+fn said(text: &str, secret: &str) -> Said {
+    if text.starts_with(secret) {
+        return Said::Whole(secret.len());
+    }
+    let mut rest = text;
+    for (count, sign) in secret.chars().enumerate() {
+        let Some(length) = spelt(rest, sign) else {
+            // The end may lie inside a spelling.
+            let is_end = rest.is_empty() || (rest.len() < 6 && rest.starts_with(ESCAPES));
+            let is_cut = is_end && count >= CUT_SIGNS;
+            return if is_cut { Said::Cut } else { Said::Other };
+        };
+        rest = &rest[length..];
+    }
+    Said::Whole(text.len() - rest.len())
+}
+
+/// The length of `sign` at the beginning of a text, as itself or as JSON, an address or HTML may spell it.
+fn spelt(text: &str, sign: char) -> Option<usize> {
+    let itself = || text.starts_with(sign).then(|| sign.len_utf8());
+    if !text.starts_with(ESCAPES) {
+        return itself();
+    }
+    let code = u32::from(sign);
+    let name = match sign {
+        '&' => "&amp;",
+        '"' => "&quot;",
+        '<' => "&lt;",
+        '>' => "&gt;",
+        _ => "",
+    };
+    let spellings = [
+        format!("\\{sign}"),
+        format!("\\u{code:04x}"),
+        format!("%{code:02x}"),
+        format!("&#{code};"),
+        format!("&#x{code:x};"),
+        name.to_owned(),
+    ];
+    let begins = |spelling: &&String| {
+        let start = text.get(..spelling.len()).unwrap_or_default();
+        !spelling.is_empty() && start.eq_ignore_ascii_case(spelling)
+    };
+    let spelling = spellings.iter().find(begins).map(String::len);
+    spelling.or_else(itself)
 }
 
 #[cfg(test)]
@@ -115,6 +206,11 @@ mod tests {
                 b"\x89PNG\xff\xff",
                 "6 bytes that are no text (image/png)",
             ),
+            (
+                "application/json",
+                b"{\xff\xfe\x01\xf0}",
+                "6 bytes that are no text (application/json)",
+            ),
         ] {
             assert_eq!(text(kind, body), right, "{kind}");
         }
@@ -125,5 +221,55 @@ mod tests {
         let said = r#"you sent Bearer abc"def and "abc\"def""#;
         let right = r#"you sent Bearer [secret] and "[secret]""#;
         assert_eq!(hidden(said.to_owned(), &[r#"abc"def"#, ""]), right);
+    }
+
+    #[test]
+    fn a_secret_is_hidden_in_any_spelling_and_where_the_body_was_cut() {
+        for (label, secret, said, right) in [
+            (
+                "a slash in JSON",
+                "k/9+z=",
+                r#"{"t":"k\/9+z="}"#,
+                r#"{"t":"[secret]"}"#,
+            ),
+            (
+                "code points",
+                "k/9+z=",
+                r#""k/9\u002Bz\u003d""#,
+                r#""[secret]""#,
+            ),
+            (
+                "in an address",
+                "k/9+z=",
+                "?t=k%2F9%2bz%3D&x=1",
+                "?t=[secret]&x=1",
+            ),
+            (
+                "in HTML",
+                r#"a&b"c"#,
+                "<p>a&amp;b&#34;c</p>",
+                "<p>[secret]</p>",
+            ),
+            (
+                "a backslash",
+                r"a\b",
+                r#"a\b and "a\\b""#,
+                r#"[secret] and "[secret]""#,
+            ),
+            (
+                "with spaces around it",
+                " abc1 ",
+                "Bearer abc1",
+                "Bearer [secret]",
+            ),
+            ("cut", "abcdefgh", "xabcde", "x[secret]"),
+            ("as good as nothing of it", "abcdefgh", "xabc", "xabc"),
+            ("cut inside a spelling", "abcd/efgh", "xabcd%2", "x[secret]"),
+            ("two backslashes", r"a\\b", r"a\\b", "[secret]"),
+            ("twice", "abcd", "abcdabcd", "[secret][secret]"),
+            ("another", "abcd", "abce é\u{1f600}%", "abce é\u{1f600}%"),
+        ] {
+            assert_eq!(hidden(said.to_owned(), &[secret]), right, "{label}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A call's arguments in the request: in the address, behind its `?`, or in the body.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use reqwest::Url;
@@ -43,6 +44,16 @@ pub fn parts(http: &HttpTarget, mut arguments: Map<String, Value>) -> Result<Par
     }
     let has_body = http.method.has_body();
     let is_queried = |name: &String| !has_body || http.query.contains(name);
+    let fixed = names_in(&text);
+    let is_fixed = |name: &&String| fixed.contains(&bare(name));
+    if let Some(name) = arguments
+        .keys()
+        .find(|name| is_queried(name) && is_fixed(name))
+    {
+        return Err(format!(
+            "nothing was done: {name} is set by the tool itself; leave it out"
+        ));
+    }
     let mut sign = if text.contains('?') { '&' } else { '?' };
     for (name, value) in arguments.iter().filter(|(name, _)| is_queried(name)) {
         for value in each(value) {
@@ -64,6 +75,21 @@ pub fn parts(http: &HttpTarget, mut arguments: Map<String, Value>) -> Result<Par
     }
     let body = has_body.then_some(Value::Object(arguments));
     Ok(Parts { url, body })
+}
+
+/// What the address says already behind its `?`: said twice, many services take the second one, and a model could put
+/// its own in the place of what the agent file fixes.
+fn names_in(address: &str) -> BTreeSet<String> {
+    let url = Url::parse(address).ok();
+    let names = url.iter().flat_map(Url::query_pairs);
+    names.map(|(name, _)| bare(&name)).collect()
+}
+
+/// A name as the least particular service reads it.
+fn bare(name: &str) -> String {
+    let name = name.trim();
+    let end = name.find('[').unwrap_or(name.len());
+    name[..end].to_ascii_lowercase()
 }
 
 /// One value as text; absent where it is a list, an object or nothing.
@@ -200,6 +226,8 @@ mod tests {
             json!({"day": ["1"]}),
             json!({}),
             json!({"day": "x".repeat(9000)}),
+            json!({"day": "1", "v": 2}),
+            json!({"day": "1", "V[]": 2}),
         ] {
             assert!(
                 built(Method::Get, arguments.clone()).is_err(),

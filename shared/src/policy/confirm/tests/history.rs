@@ -35,6 +35,7 @@ fn exchange(number: u64, said: &str, calls: Vec<Call>) -> Exchange {
         calls,
         answer: Some("Marco com o Davi dia 1 às 15h?".to_owned()),
         delivered: true,
+        known_sent: true,
         kind: ReplyKind::Answer,
     }
 }
@@ -65,6 +66,10 @@ fn only_the_call_that_was_shown_last_is_agreed_to() {
     };
     let unanswered = Exchange {
         answer: None,
+        ..shown_turn()
+    };
+    let uncertain = Exchange {
+        known_sent: false,
         ..shown_turn()
     };
     let done = stored(&booking, Effect::Write, ok("booked"));
@@ -102,6 +107,20 @@ fn only_the_call_that_was_shown_last_is_agreed_to() {
         (
             "the answer never arrived",
             vec![undelivered],
+            &booking,
+            "sim",
+            false,
+        ),
+        (
+            "nobody knows whether the answer arrived",
+            vec![uncertain],
+            &booking,
+            "sim",
+            false,
+        ),
+        (
+            "what met an apology had no words",
+            vec![shown_turn(), apology("")],
             &booking,
             "sim",
             false,
@@ -156,7 +175,11 @@ fn only_the_call_that_was_shown_last_is_agreed_to() {
             false,
         ),
     ] {
-        assert_eq!(is_agreed(&past, &batch(&[said]), asked), right, "{label}");
+        assert_eq!(
+            is_agreed(&past, None, &batch(&[said]), asked),
+            right,
+            "{label}"
+        );
     }
 }
 
@@ -175,5 +198,32 @@ fn the_id_of_a_call_does_not_matter() {
         "marca",
         vec![stored(&booking, Effect::Read, preview(&booking))],
     )];
-    assert!(is_agreed(&past, &batch(&["sim"]), &again));
+    assert!(is_agreed(&past, None, &batch(&["sim"]), &again));
+}
+
+#[test]
+fn what_was_said_to_a_human_agrees_to_nothing() {
+    let booking = call("marcar_horario", BOOKING);
+    let shown = stored(&booking, Effect::Read, preview(&booking));
+    let turn = |calls| [exchange(10, "marca", calls)];
+    let asked_for = call(hand_off::NAME, "{}");
+    let handed = stored(&asked_for, Effect::Read, ToolResult::Ok(String::new()));
+    for (label, past, taken_over_at, right) in [
+        (
+            "before the preview",
+            turn(vec![shown.clone()]),
+            Some(at(9)),
+            true,
+        ),
+        ("after it", turn(vec![shown.clone()]), Some(at(11)), false),
+        (
+            "asked for beside it",
+            turn(vec![shown, handed]),
+            None,
+            false,
+        ),
+    ] {
+        let agreed = is_agreed(&past, taken_over_at, &batch(&["sim"]), &booking);
+        assert_eq!(agreed, right, "{label}");
+    }
 }
