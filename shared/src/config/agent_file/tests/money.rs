@@ -131,8 +131,13 @@ fn a_check_says_which_models_no_limit_can_count() {
         let report = report(&text);
         let told = report.split_once(unknown).map(|(_, rest)| rest);
         let told = told
-            .and_then(|rest| rest.split_once(", so its"))
+            .and_then(|rest| rest.split_once(", so calls there"))
             .map(|(names, _)| names);
         assert_eq!(told, names, "{label}: {report}");
+        let is_last = report
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with(unknown));
+        assert_eq!(is_last, names.is_some(), "{label}: {report}");
     }
 }
