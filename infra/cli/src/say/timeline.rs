@@ -98,12 +98,21 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
         ),
         "model_recovered" => format!("recovered  {} answers again", word("model")),
         "model_failed" => {
-            let failed = format!("model      failed: {} ({})", word("class"), word("reason"));
+            let failed = format!(
+                "model      {} failed: {} ({})",
+                word("model"),
+                word("class"),
+                word("reason")
+            );
             match step["advice"].as_str() {
                 Some(advice) => format!("{failed}: {advice}"),
                 None => failed,
             }
         }
+        "tool_called" if step["outcome"] == "refused" => format!(
+            "tool       {} is not called: there is none of this name, or its arguments do not fit",
+            word("tool")
+        ),
         "tool_called" => format!(
             "tool       {} in {} ms: {}",
             word("tool"),
@@ -151,8 +160,8 @@ fn called(step: &Value) -> String {
     let count = |name: &str| step[name].as_u64().unwrap_or_default();
     let word = |name: &str| step[name].as_str().unwrap_or_default();
     let why = match (word("why"), word("after")) {
-        ("fallback", class) => format!(", for the one before failed: {class}"),
-        ("breaker_open", class) => format!(", for the one before is left out: {class}"),
+        ("fallback", class) => format!(", since the one before failed: {class}"),
+        ("breaker_open", class) => format!(", since the one before is left out: {class}"),
         ("probe", _) => ", to see whether it is back".to_owned(),
         _ => String::new(),
     };
@@ -228,12 +237,12 @@ mod tests {
             (
                 "fallback",
                 Some("quota"),
-                "(answer, for the one before failed: quota)",
+                "(answer, since the one before failed: quota)",
             ),
             (
                 "breaker_open",
                 Some("auth"),
-                "(answer, for the one before is left out: auth)",
+                "(answer, since the one before is left out: auth)",
             ),
             ("probe", None, "(answer, to see whether it is back)"),
         ] {
@@ -271,11 +280,11 @@ mod tests {
         assert_eq!(timeline.news(&steps), ["  0.00 s  received   oi"]);
         assert_eq!(timeline.news(&steps), Vec::<String>::new());
         steps.push(json!({
-            "seq": 9, "at": 6_500, "step": "model_failed", "class": "auth", "reason": "status 401", "advice": "check the key",
+            "seq": 9, "at": 6_500, "step": "model_failed", "model": "big", "class": "auth", "reason": "status 401", "advice": "check the key",
         }));
         assert_eq!(
             timeline.news(&steps),
-            ["  5.50 s  model      failed: auth (status 401): check the key"]
+            ["  5.50 s  model      big failed: auth (status 401): check the key"]
         );
     }
 }
