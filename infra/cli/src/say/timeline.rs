@@ -110,7 +110,7 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             }
         }
         "tool_called" if step["outcome"] == "refused" => format!(
-            "tool       {} is not called: there is none of this name, or its arguments do not fit",
+            "tool       {} is not called: its name or its arguments are wrong, and the model is told so",
             word("tool")
         ),
         "tool_called" => format!(

@@ -42,7 +42,7 @@ async fn say_tells_each_step_as_it_comes_and_what_to_do_about_a_wrong_key() {
         let printed = say.printed();
         let lines = [
             "received   oi",
-            "failed: auth (status 401, code invalid_api_key, from openai)",
+            " failed: auth (status 401, code invalid_api_key, from openai)",
         ];
         (lines.iter().all(|line| printed.contains(line))
             && printed.contains("check RECADO_MODEL_KEY"))
