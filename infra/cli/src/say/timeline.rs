@@ -97,28 +97,8 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             word("class")
         ),
         "model_recovered" => format!("recovered  {} answers again", word("model")),
-        "model_failed" => {
-            let failed = format!(
-                "model      {} failed: {} ({})",
-                word("model"),
-                word("class"),
-                word("reason")
-            );
-            match step["advice"].as_str() {
-                Some(advice) => format!("{failed}: {advice}"),
-                None => failed,
-            }
-        }
-        "tool_called" if step["outcome"] == "refused" => format!(
-            "tool       {} is not called: its name or its arguments are wrong, and the model is told so",
-            word("tool")
-        ),
-        "tool_called" => format!(
-            "tool       {} in {} ms: {}",
-            word("tool"),
-            count("took_ms"),
-            word("outcome")
-        ),
+        "model_failed" => failed(step),
+        "tool_called" => tool(step),
         "booked" => cost(&count)?,
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
@@ -140,6 +120,31 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
         "forgotten" => format!("forgotten  {} items", count("items")),
         name => aside(name, &word)?,
     })
+}
+
+fn failed(step: &Value) -> String {
+    let word = |name: &str| step[name].as_str().unwrap_or_default();
+    let failed = format!(
+        "model      {} failed: {} ({})",
+        word("model"),
+        word("class"),
+        word("reason")
+    );
+    match step["advice"].as_str() {
+        Some(advice) => format!("{failed}: {advice}"),
+        None => failed,
+    }
+}
+
+fn tool(step: &Value) -> String {
+    let name = step["tool"].as_str().unwrap_or_default();
+    let took_ms = step["took_ms"].as_u64().unwrap_or_default();
+    match step["outcome"].as_str().unwrap_or_default() {
+        "refused" => format!(
+            "tool       {name} is not called: its name or its arguments are wrong, and the model is told so"
+        ),
+        outcome => format!("tool       {name} in {took_ms} ms: {outcome}"),
+    }
 }
 
 /// What keeps the agent from answering.
@@ -222,6 +227,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_call_is_told_with_what_came_of_it() {
+        for (outcome, told) in [
+            ("ok", "tool       hours in 5 ms: ok"),
+            (
+                "refused",
+                "tool       hours is not called: its name or its arguments are wrong, and the model is told so",
+            ),
+        ] {
+            let step =
+                json!({ "step": "tool_called", "tool": "hours", "outcome": outcome, "took_ms": 5 });
+            assert_eq!(line(&step, &BTreeMap::new(), 0).unwrap(), told);
+        }
+    }
 
     #[test]
     fn a_model_that_stands_in_for_another_is_told_with_the_reason() {

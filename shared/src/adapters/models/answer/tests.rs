@@ -82,6 +82,13 @@ fn each_provider_s_errors_have_their_class() {
             Missing,
         ),
         (
+            "a part of our request that is not kept there",
+            OpenAi,
+            404,
+            json!({"error": {"code": null, "type": "invalid_request_error", "message": "Item with id 'rs_1' not found."}}),
+            Invalid,
+        ),
+        (
             "a model that is taken away",
             Compatible,
             400,
