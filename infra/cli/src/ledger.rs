@@ -124,14 +124,12 @@ fn remarks(all: &Counters) -> String {
         ));
     }
     if let Some(each) = all.micro_usd.checked_div(all.turns) {
-        let each = dollars(each);
-        let more = if all.calls_of_unknown_cost > 0 {
-            "+"
-        } else {
-            ""
+        let each = match (all.calls_of_unknown_cost, all.micro_usd) {
+            (0, _) => format!(", US$ {} each", dollars(each)),
+            (_, 0) => String::new(),
+            _ => format!(", US$ {}+ each", dollars(each)),
         };
-        let of = counted(all.turns, "turn");
-        lines.push(format!("{of} answered, US$ {each}{more} each."));
+        lines.push(format!("{} answered{each}.", counted(all.turns, "turn")));
     }
     if let Some(tenths) = (all.turns * 10).checked_div(all.sessions) {
         let (whole, tenth) = (tenths / 10, tenths % 10);
@@ -200,6 +198,14 @@ mod tests {
         assert!(page.contains("US$ 0.00004 are an estimate"));
         assert!(page.contains("4 turns answered, US$ 0.000043+ each."));
         assert!(page.contains("2 sessions began, 2.0 exchanges to a session."));
+        let unknown = json!({
+            "model": "mystery", "kind": "answer", "calls": 1, "calls_of_unknown_cost": 1, "turns": 1, "sessions": 1,
+        });
+        let page = super::page(&[unknown], None);
+        assert!(
+            page.contains("\n1 turn answered.\n1 session began,"),
+            "{page}"
+        );
         assert_eq!(super::page(&[], None), "Nothing is in the ledger for this.");
     }
 }
