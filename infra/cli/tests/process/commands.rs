@@ -291,7 +291,7 @@ async fn the_ledger_is_told_of_the_folder_alone_and_by_the_instance_on_it() {
         assert_eq!(place.recado(&of_person).await.out, told.out);
         let page = place.recado(&["ledger"]).await.out;
         assert!(
-            page.contains("BRL") && page.contains(" turn answered, US$ 0.00 each."),
+            page.contains("BRL") && page.contains(" answered, US$ 0.00 each."),
             "{page}"
         );
         let other = place.recado(&["ledger", "--day", "2020-01-01"]).await;
