@@ -100,11 +100,13 @@ pub enum ModelErrorClass {
     Cut,
     /// The key is missing, wrong or without the right.
     Auth,
+    /// The provider does not have this model, or nothing is at this address. Another model may answer.
+    Missing,
 }
 
 impl ModelErrorClass {
     /// Every class.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Transient,
         Self::Throttled,
         Self::Quota,
@@ -113,6 +115,7 @@ impl ModelErrorClass {
         Self::Refusal,
         Self::Cut,
         Self::Auth,
+        Self::Missing,
     ];
 
     /// The word stored in the table and told to the operator.
@@ -126,6 +129,7 @@ impl ModelErrorClass {
             Self::Refusal => "refusal",
             Self::Cut => "cut",
             Self::Auth => "auth",
+            Self::Missing => "missing",
         }
     }
 

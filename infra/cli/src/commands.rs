@@ -80,7 +80,7 @@ enum Command {
     Ledger(LedgerArguments),
     /// Serve the local AWS alone: DynamoDB and SQS on one port.
     Aws(AwsArguments),
-    /// Measure the policies on a virtual clock.
+    /// Measure the policies on a virtual clock, or on written examples.
     Bench {
         #[command(subcommand)]
         command: BenchCommand,

@@ -102,6 +102,12 @@ fn push(page: &mut String, cells: &[String; 8], last: Option<&String>) {
     page.push('\n');
 }
 
+/// `1 turn`, `2 turns`.
+fn counted(n: u64, what: &str) -> String {
+    let many = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{many}")
+}
+
 fn remarks(all: &Counters) -> String {
     let mut lines = Vec::new();
     if all.calls_of_unknown_cost > 0 {
@@ -118,14 +124,18 @@ fn remarks(all: &Counters) -> String {
         ));
     }
     if let Some(each) = all.micro_usd.checked_div(all.turns) {
-        let each = dollars(each);
-        lines.push(format!("{} turns answered, US$ {each} each.", all.turns));
+        let each = match (all.calls_of_unknown_cost, all.micro_usd) {
+            (0, _) => format!(", US$ {} each", dollars(each)),
+            (_, 0) => String::new(),
+            _ => format!(", US$ {}+ each", dollars(each)),
+        };
+        lines.push(format!("{} answered{each}.", counted(all.turns, "turn")));
     }
     if let Some(tenths) = (all.turns * 10).checked_div(all.sessions) {
         let (whole, tenth) = (tenths / 10, tenths % 10);
+        let of = counted(all.sessions, "session");
         lines.push(format!(
-            "{} sessions began, {whole}.{tenth} exchanges to a session.",
-            all.sessions
+            "{of} began, {whole}.{tenth} exchanges to a session."
         ));
     }
     lines.push("WhatsApp's own fees are in it only where a price for them is known.".to_owned());
@@ -186,8 +196,16 @@ mod tests {
         );
         assert!(page.contains("1 of 5 calls have no known price"));
         assert!(page.contains("US$ 0.00004 are an estimate"));
-        assert!(page.contains("4 turns answered, US$ 0.000043 each."));
+        assert!(page.contains("4 turns answered, US$ 0.000043+ each."));
         assert!(page.contains("2 sessions began, 2.0 exchanges to a session."));
+        let unknown = json!({
+            "model": "mystery", "kind": "answer", "calls": 1, "calls_of_unknown_cost": 1, "turns": 1, "sessions": 1,
+        });
+        let page = super::page(&[unknown], None);
+        assert!(
+            page.contains("\n1 turn answered.\n1 session began,"),
+            "{page}"
+        );
         assert_eq!(super::page(&[], None), "Nothing is in the ledger for this.");
     }
 }

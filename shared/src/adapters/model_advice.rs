@@ -10,19 +10,13 @@ pub fn advice(class: ModelErrorClass, reason: &str) -> Option<&'static str> {
         .rsplit_once(", from ")
         .and_then(|(_, name)| Provider::parse(name))
         .unwrap_or(Provider::OpenAi);
-    let is_unknown = [
-        "status 404",
-        "status 405",
-        "model_not_found",
-        "not_found_error",
-    ]
-    .iter()
-    .any(|sign| reason.contains(sign));
+    let is_elsewhere = reason.contains("status 405");
     let is_unreachable = reason.starts_with("no connection");
     Some(match class {
         ModelErrorClass::Auth => wrong_key(provider),
         ModelErrorClass::Quota => out_of_money(provider),
-        ModelErrorClass::Invalid if is_unknown => unknown_model(provider),
+        ModelErrorClass::Missing => unknown_model(provider),
+        ModelErrorClass::Invalid if is_elsewhere => unknown_model(provider),
         ModelErrorClass::Invalid if reason.starts_with("the provider is not set up") => {
             "the model's provider has no key or address here: see the variables of its name (RECADO_…_KEY, \
              RECADO_…_BASE_URL), or name another model"
@@ -158,13 +152,13 @@ mod tests {
             ),
             (
                 "an unknown model",
-                ModelErrorClass::Invalid,
+                ModelErrorClass::Missing,
                 "status 404, code model_not_found",
                 Some("RECADO_MODEL or"),
             ),
             (
                 "an unknown model by its code alone",
-                ModelErrorClass::Invalid,
+                ModelErrorClass::Missing,
                 "status 400, code model_not_found",
                 Some("RECADO_MODEL or"),
             ),
@@ -201,7 +195,7 @@ mod tests {
     }
     #[test]
     fn each_provider_is_told_by_its_own_names() {
-        use ModelErrorClass::{Auth, Invalid, Transient};
+        use ModelErrorClass::{Auth, Invalid, Missing, Transient};
         for (provider, key, model, address) in [
             (
                 "openai",
@@ -232,7 +226,7 @@ mod tests {
                 advice(class, &format!("{reason}, from {provider}")).unwrap_or_default()
             };
             assert!(told(Auth, "status 401").contains(key), "{provider}");
-            assert!(told(Invalid, "status 404").contains(model), "{provider}");
+            assert!(told(Missing, "status 404").contains(model), "{provider}");
             assert!(
                 told(Transient, "no connection").contains(address),
                 "{provider}"

@@ -112,7 +112,7 @@ pub enum Step {
         /// Since when it was left out.
         since: Timestamp,
     },
-    /// A call was made, or what came of it is known from an earlier run.
+    /// A call was made or refused, or what came of it is known from an earlier run.
     ToolCalled {
         /// The reply it is made for.
         reply: ReplyId,
@@ -121,7 +121,7 @@ pub enum Step {
         /// What it does.
         effect: Effect,
         /// What came of it: `ok`, `error`, `unknown`; `preview` where it waits for the person's yes; `kept` where a dropped run
-        /// has just read the same.
+        /// has just read the same; `refused` where it was not made, for the model asked for it wrongly.
         outcome: &'static str,
         /// How long it took.
         took: Duration,

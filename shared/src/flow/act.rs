@@ -111,6 +111,7 @@ pub async fn perform(
         let (call, tool) = match tools::check(&acts.tools, &acts.calls, asked) {
             Checked::Make(call, tool) => (call, tool),
             Checked::Answered(answered) => {
+                note_refused(task, &acts.tools, &answered);
                 round.calls.push(answered);
                 continue;
             }
@@ -132,6 +133,29 @@ pub async fn perform(
     }
     acts.rounds.push(round);
     Ok(None)
+}
+
+/// Tells of a call that was not made: its arguments do not fit, or nothing is called so. What the model wrote stays untold.
+fn note_refused(task: Task<'_>, declared: &[Tool], answered: &AnsweredCall) {
+    if !matches!(answered.result, ToolResult::Error(_)) {
+        return;
+    }
+    let name = &answered.call.tool;
+    let is_declared = declared.iter().any(|tool| tool.name == *name);
+    // A name that the model made up may be anything, even somebody's.
+    let tool = if is_declared {
+        name.clone()
+    } else {
+        tools::unnamed()
+    };
+    let step = Step::ToolCalled {
+        reply: task.claimed.reply,
+        tool,
+        effect: Effect::Read,
+        outcome: "refused",
+        took: Duration::ZERO,
+    };
+    task.world.note(&task.visit.conversation, &step);
 }
 
 /// A read runs under the watch.

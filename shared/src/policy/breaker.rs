@@ -35,15 +35,15 @@ pub fn gate(known: Option<&Breaker>, now: Timestamp) -> Gate {
 
 /// Whether a failure tells nothing of the request: the model itself cannot be had. Any other shows that it answers.
 pub const fn is_of_model(class: ModelErrorClass) -> bool {
-    use ModelErrorClass::{Auth, Quota, Throttled, Transient};
-    matches!(class, Transient | Throttled | Quota | Auth)
+    use ModelErrorClass::{Auth, Missing, Quota, Throttled, Transient};
+    matches!(class, Transient | Throttled | Quota | Auth | Missing)
 }
 
 /// How long a model that failed like this is left alone: 30 s; as long as it asked for, between that and 5 minutes; 5
 /// minutes where waiting does not help.
 pub fn pause(class: ModelErrorClass, retry_after: Option<Duration>) -> Duration {
     match class {
-        ModelErrorClass::Quota | ModelErrorClass::Auth => LONG_PAUSE,
+        ModelErrorClass::Quota | ModelErrorClass::Auth | ModelErrorClass::Missing => LONG_PAUSE,
         _ => retry_after.unwrap_or_default().clamp(PAUSE, LONG_PAUSE),
     }
 }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_of_its_class() {
-        use ModelErrorClass::{Auth, Quota, Throttled, Transient};
+        use ModelErrorClass::{Auth, Missing, Quota, Throttled, Transient};
         let asked = |seconds| Some(Duration::from_secs(seconds));
         for (label, class, retry_after, right_s) in [
             ("transient", Transient, None, 30),
@@ -147,6 +147,7 @@ mod tests {
             ("throttled for a day", Throttled, asked(86_400), 300),
             ("no money", Quota, asked(1), 300),
             ("no right", Auth, None, 300),
+            ("no such model", Missing, None, 300),
         ] {
             assert_eq!(pause(class, retry_after).as_secs(), right_s, "{label}");
         }

@@ -75,7 +75,7 @@ fn written(made: &[Call], call: &ToolCall) -> Option<ToolResult> {
 }
 
 /// Stands for a name that no provider would take back.
-fn unnamed() -> ToolName {
+pub fn unnamed() -> ToolName {
     ToolName::parse("unnamed").unwrap_or_else(|_| unreachable!("it is a name"))
 }
 

@@ -152,6 +152,41 @@ async fn turns_out_of_order_are_brought_into_it() {
     }
 }
 
+/// M10: one clock line before the history, and no cache ever hits. What changes stands behind all that the next request
+/// says again.
+#[tokio::test]
+async fn m10_a_clock_stands_behind_all_that_a_cache_can_keep() {
+    let scene = Scene::start().await;
+    let exchange = |asked: &str, told: &str| vec![user(asked), agent(told)];
+    let turn = |history: Vec<Turn>, last: &str, time: &str| Prompt {
+        history,
+        notes: vec![format!("Agora são {time}.")],
+        last: vec![last.to_owned()],
+        ..burst()
+    };
+    let begun = exchange("tem vaga?", "Tem.");
+    let went_on = [begun.clone(), exchange("na sexta?", "Às 8h.")].concat();
+    for provider in Provider::ALL {
+        let now = turn(begun.clone(), "na sexta?", "10:00");
+        scene.ask(provider, &now).await.unwrap();
+        let first = scene.sent();
+        let later = turn(went_on.clone(), "pode ser", "10:01");
+        scene.ask(provider, &later).await.unwrap();
+        let second = scene.sent();
+        let shared: String = first
+            .chars()
+            .zip(second.chars())
+            .take_while(|(one, other)| one == other)
+            .map(|(one, _)| one)
+            .collect();
+        assert!(first.contains("10:00") && second.contains("10:01"));
+        assert!(
+            shared.contains("Tem.") && shared.contains("na sexta?"),
+            "{provider}: {shared}"
+        );
+    }
+}
+
 /// M5: a 200 with an error inside is that error, not an answer, though words may stand beside it.
 #[tokio::test]
 async fn an_error_inside_a_200_is_the_error_it_is() {

@@ -157,7 +157,7 @@ async fn every_refusal_has_its_class_with_every_provider() {
             ),
             (529, None, ModelErrorClass::Transient, None),
             (402, None, ModelErrorClass::Quota, None),
-            (404, None, ModelErrorClass::Invalid, None),
+            (404, None, ModelErrorClass::Missing, None),
         ] {
             let body = refused(provider, status, "", "no").body.to_string();
             peer.then(Answer::Raw(status, header, body));

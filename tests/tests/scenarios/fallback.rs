@@ -68,7 +68,7 @@ fn recoveries(world: &FakeWorld) -> usize {
 /// Every way in which the main model can be away, and who is asked for one turn.
 #[tokio::test(start_paused = true)]
 async fn each_turn_is_answered_by_one_of_the_two() {
-    use ModelErrorClass::{Auth, Quota, Transient};
+    use ModelErrorClass::{Auth, Missing, Quota, Transient};
     for (label, main, right, at_most_ms) in [
         ("well", None, &[MAIN][..], 6_100),
         ("down", Some(fails(Transient)), &[MAIN, MAIN, SPARE], 8_000),
@@ -92,6 +92,7 @@ async fn each_turn_is_answered_by_one_of_the_two() {
         ),
         ("no money", Some(fails(Quota)), &[MAIN, SPARE], 6_500),
         ("no right", Some(fails(Auth)), &[MAIN, SPARE], 6_500),
+        ("not there", Some(fails(Missing)), &[MAIN, SPARE], 6_500),
     ] {
         let world = with_fallback();
         let is_well = main.is_none();

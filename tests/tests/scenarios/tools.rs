@@ -125,6 +125,16 @@ async fn a_bad_call_is_told_to_the_model_and_nothing_is_done() {
     );
     assert_eq!(world.tools.tries(), []);
     assert_eq!(world.messenger.texts(), ["ouvi: voa"]);
+    // The operator sees it, though no name that the model has made up.
+    let steps = world.trace.steps().into_iter();
+    let told: Vec<(String, &str)> = steps
+        .filter_map(|(_, _, step)| match step {
+            Step::ToolCalled { tool, outcome, .. } => Some((tool.to_string(), outcome)),
+            _ => None,
+        })
+        .collect();
+    let refused = ["unnamed", BOOK, BOOK, "unnamed"].map(|name| (name.to_owned(), "refused"));
+    assert_eq!(told, refused);
 }
 
 #[tokio::test(start_paused = true)]

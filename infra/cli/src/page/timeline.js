@@ -29,6 +29,7 @@ function lineOf(row, textOf) {
     case "model_recovered":
       return [say.recovered(row.model), say.since(hourMinuteSecond(row.since))];
     case "tool_called":
+      if (row.outcome === "refused") return [say.toolRefused(row.tool), say.toolWrong];
       return [say.tool(row.tool), `${duration(row.took_ms)} · ${row.outcome}`];
     case "handed_off":
       return [say.handedOff, say.until(hourMinuteSecond(row.until))];

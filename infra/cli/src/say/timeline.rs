@@ -97,19 +97,8 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
             word("class")
         ),
         "model_recovered" => format!("recovered  {} answers again", word("model")),
-        "model_failed" => {
-            let failed = format!("model      failed: {} ({})", word("class"), word("reason"));
-            match step["advice"].as_str() {
-                Some(advice) => format!("{failed}: {advice}"),
-                None => failed,
-            }
-        }
-        "tool_called" => format!(
-            "tool       {} in {} ms: {}",
-            word("tool"),
-            count("took_ms"),
-            word("outcome")
-        ),
+        "model_failed" => failed(step),
+        "tool_called" => tool(step),
         "booked" => cost(&count)?,
         "superseded" => "superseded by a newer message: the call is dropped".to_owned(),
         "committed" => format!("committed  one reply to {messages} message(s)"),
@@ -133,6 +122,31 @@ fn line(step: &Value, texts: &BTreeMap<String, String>, zero: u64) -> Option<Str
     })
 }
 
+fn failed(step: &Value) -> String {
+    let word = |name: &str| step[name].as_str().unwrap_or_default();
+    let failed = format!(
+        "model      {} failed: {} ({})",
+        word("model"),
+        word("class"),
+        word("reason")
+    );
+    match step["advice"].as_str() {
+        Some(advice) => format!("{failed}: {advice}"),
+        None => failed,
+    }
+}
+
+fn tool(step: &Value) -> String {
+    let name = step["tool"].as_str().unwrap_or_default();
+    let took_ms = step["took_ms"].as_u64().unwrap_or_default();
+    match step["outcome"].as_str().unwrap_or_default() {
+        "refused" => format!(
+            "tool       {name} is not called: its name or its arguments are wrong, and the model is told so"
+        ),
+        outcome => format!("tool       {name} in {took_ms} ms: {outcome}"),
+    }
+}
+
 /// What keeps the agent from answering.
 fn aside(name: &str, word: &impl Fn(&str) -> String) -> Option<String> {
     Some(match name {
@@ -151,8 +165,8 @@ fn called(step: &Value) -> String {
     let count = |name: &str| step[name].as_u64().unwrap_or_default();
     let word = |name: &str| step[name].as_str().unwrap_or_default();
     let why = match (word("why"), word("after")) {
-        ("fallback", class) => format!(", for the one before failed: {class}"),
-        ("breaker_open", class) => format!(", for the one before is left out: {class}"),
+        ("fallback", class) => format!(", since the one before failed: {class}"),
+        ("breaker_open", class) => format!(", since the one before is left out: {class}"),
         ("probe", _) => ", to see whether it is back".to_owned(),
         _ => String::new(),
     };
@@ -215,6 +229,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_call_is_told_with_what_came_of_it() {
+        for (outcome, told) in [
+            ("ok", "tool       hours in 5 ms: ok"),
+            (
+                "refused",
+                "tool       hours is not called: its name or its arguments are wrong, and the model is told so",
+            ),
+        ] {
+            let step =
+                json!({ "step": "tool_called", "tool": "hours", "outcome": outcome, "took_ms": 5 });
+            assert_eq!(line(&step, &BTreeMap::new(), 0).unwrap(), told);
+        }
+    }
+
+    #[test]
     fn a_model_that_stands_in_for_another_is_told_with_the_reason() {
         let line = |step: Value| line(&step, &BTreeMap::new(), 0).unwrap();
         let incident =
@@ -228,12 +257,12 @@ mod tests {
             (
                 "fallback",
                 Some("quota"),
-                "(answer, for the one before failed: quota)",
+                "(answer, since the one before failed: quota)",
             ),
             (
                 "breaker_open",
                 Some("auth"),
-                "(answer, for the one before is left out: auth)",
+                "(answer, since the one before is left out: auth)",
             ),
             ("probe", None, "(answer, to see whether it is back)"),
         ] {
@@ -271,11 +300,11 @@ mod tests {
         assert_eq!(timeline.news(&steps), ["  0.00 s  received   oi"]);
         assert_eq!(timeline.news(&steps), Vec::<String>::new());
         steps.push(json!({
-            "seq": 9, "at": 6_500, "step": "model_failed", "class": "auth", "reason": "status 401", "advice": "check the key",
+            "seq": 9, "at": 6_500, "step": "model_failed", "model": "big", "class": "auth", "reason": "status 401", "advice": "check the key",
         }));
         assert_eq!(
             timeline.news(&steps),
-            ["  5.50 s  model      failed: auth (status 401): check the key"]
+            ["  5.50 s  model      big failed: auth (status 401): check the key"]
         );
     }
 }

@@ -42,7 +42,7 @@ async fn say_tells_each_step_as_it_comes_and_what_to_do_about_a_wrong_key() {
         let printed = say.printed();
         let lines = [
             "received   oi",
-            "failed: auth (status 401, code invalid_api_key, from openai)",
+            " failed: auth (status 401, code invalid_api_key, from openai)",
         ];
         (lines.iter().all(|line| printed.contains(line))
             && printed.contains("check RECADO_MODEL_KEY"))
@@ -291,7 +291,7 @@ async fn the_ledger_is_told_of_the_folder_alone_and_by_the_instance_on_it() {
         assert_eq!(place.recado(&of_person).await.out, told.out);
         let page = place.recado(&["ledger"]).await.out;
         assert!(
-            page.contains("BRL") && page.contains("turns answered"),
+            page.contains("BRL") && page.contains(" answered, US$ 0.00 each."),
             "{page}"
         );
         let other = place.recado(&["ledger", "--day", "2020-01-01"]).await;

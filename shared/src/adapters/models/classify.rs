@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::error::Metered;
 use crate::error::ModelErrorClass::{
-    self, Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient,
+    self, Auth, Cut, Invalid, Missing, Overflow, Quota, Refusal, Throttled, Transient,
 };
 
 /// A failure before the headers have had their say.
@@ -30,7 +30,7 @@ impl Failure {
 }
 
 /// By code or type: exact words.
-const CODES: [(&[&str], ModelErrorClass); 7] = [
+const CODES: [(&[&str], ModelErrorClass); 8] = [
     (
         &[
             "insufficient_quota",
@@ -110,12 +110,22 @@ const CODES: [(&[&str], ModelErrorClass); 7] = [
         ],
         Transient,
     ),
+    (
+        &[
+            "model_not_found",
+            "model_not_available",
+            "model_decommissioned",
+            "not_found_error",
+            "notfounderror",
+        ],
+        Missing,
+    ),
     // The answer, not the prompt, was too long.
     (&["max_tokens_exceeded"], Cut),
 ];
 
 /// By sentence, for servers whose codes say less; lower case.
-const SENTENCES: [(&[&str], ModelErrorClass); 4] = [
+const SENTENCES: [(&[&str], ModelErrorClass); 6] = [
     (
         &[
             "exceeded your current quota",
@@ -158,6 +168,16 @@ const SENTENCES: [(&[&str], ModelErrorClass); 4] = [
             "your input was flagged",
         ],
         Refusal,
+    ),
+    // OpenAI's 404 for a part of our request that it does not keep: no other model is to blame for that.
+    (&["item with id"], Invalid),
+    (
+        &[
+            "is not a valid model",
+            "no endpoints found for",
+            "has been decommissioned",
+        ],
+        Missing,
     ),
 ];
 
@@ -233,6 +253,7 @@ const fn by_status(status: u16) -> ModelErrorClass {
         429 => Throttled,
         413 => Overflow,
         401 | 403 => Auth,
+        404 => Missing,
         408 | 409 | 500.. => Transient,
         _ => Invalid,
     }

@@ -84,16 +84,17 @@ pub(super) fn time_zone(text: &str) -> Result<String, String> {
         return Ok(name.to_owned());
     }
     let wanted = plain(text).replace(' ', "_");
+    // Brazil's official time is called so, and IANA's list has it under another city.
+    let is_brasilia = wanted.ends_with("brasilia") || wanted == "brt";
     let city_is = |name: &&String| {
         name.rsplit('/')
             .next()
             .is_some_and(|city| city.eq_ignore_ascii_case(&wanted))
     };
     let names = TIME_ZONES.iter().map(String::as_str);
-    let meant = TIME_ZONES
-        .iter()
-        .find(city_is)
-        .map(String::as_str)
+    let meant = is_brasilia
+        .then_some("America/Sao_Paulo")
+        .or_else(|| TIME_ZONES.iter().find(city_is).map(String::as_str))
         .or_else(|| nearest(&wanted, names));
     Err(match meant {
         Some(name) => format!("{text:?} is not a known time zone; did you mean {name:?}?"),
@@ -154,6 +155,8 @@ mod tests {
         for (written, meant) in [
             ("São Paulo", "\"America/Sao_Paulo\"?"),
             ("America/SaoPaulo", "\"America/Sao_Paulo\"?"),
+            ("America/Brasilia", "\"America/Sao_Paulo\"?"),
+            ("Horário de Brasília", "\"America/Sao_Paulo\"?"),
             ("lisbon", "\"Europe/Lisbon\"?"),
             ("-03:00", "looks like"),
             ("Etc/Unknown", "Etc/"),

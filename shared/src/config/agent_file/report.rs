@@ -3,15 +3,20 @@
 use std::collections::BTreeSet;
 
 use super::parse;
+use crate::config::nearest::nearest;
 use crate::domain::agent::Limits;
 use crate::domain::{Agent, Effect, Provider, Target, ToolSpec, Usage};
 
-/// The report on an agent file, one line per mistake, or one line in all and one per tool; and whether it is right.
+/// The report on an agent file, one line per mistake, or one line in all, one per tool and what may not be meant so; and
+/// whether it is right.
 pub fn check_report(label: &str, text: &str) -> (String, bool) {
     match parse(text) {
         Ok(agent) => {
             let tools = agent.tools.iter().map(of_tool);
-            let lines: Vec<String> = std::iter::once(in_one_line(&agent)).chain(tools).collect();
+            let mut lines: Vec<String> =
+                std::iter::once(in_one_line(&agent)).chain(tools).collect();
+            lines.extend(of_providers(&agent));
+            lines.extend(of_limits(&agent));
             (lines.join("\n"), true)
         }
         Err(mistakes) => {
@@ -46,13 +51,27 @@ fn in_one_line(agent: &Agent) -> String {
         agent.model.main,
         agent.compaction.trigger,
         agent.compaction.keep,
-    ) + &of_limits(agent)
+    )
+}
+
+/// Models with something before a colon that is nearly a provider. They may be right: `llama3.2:3b` is a name, too.
+fn of_providers(agent: &Agent) -> Vec<String> {
+    let names: BTreeSet<&str> = agent.model.names().collect();
+    let doubtful = |name: &str| {
+        let (before, _) = name.split_once(':')?;
+        let known = Provider::ALL.map(Provider::name);
+        let meant = nearest(before, known).filter(|meant| *meant != before)?;
+        Some(format!(
+            "{before} is no provider, so {name} is a model of the default one; did you mean {meant}:?"
+        ))
+    };
+    names.into_iter().filter_map(doubtful).collect()
 }
 
 /// What the limits cannot count, where there are limits. OpenRouter tells what each call costs.
-fn of_limits(agent: &Agent) -> String {
+fn of_limits(agent: &Agent) -> Option<String> {
     if agent.limits == Limits::default() {
-        return String::new();
+        return None;
     }
     let is_unknown = |name: &&str| {
         let (provider, model) = Provider::of(name, Provider::OpenAi);
@@ -65,13 +84,13 @@ fn of_limits(agent: &Agent) -> String {
     };
     let unknown: BTreeSet<&str> = agent.model.names().filter(is_unknown).collect();
     if unknown.is_empty() {
-        return String::new();
+        return None;
     }
     let names: Vec<&str> = unknown.into_iter().collect();
-    format!(
-        "\nno price is known for {}, so its calls count for no limit: give one under [[prices]]",
+    Some(format!(
+        "no price is known for {}, so calls there count for no limit: give one under [[prices]]",
         names.join(", ")
-    )
+    ))
 }
 
 /// One tool: what it does, what is called, and the secrets that have to be there for it.

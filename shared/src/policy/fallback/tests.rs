@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::error::ModelErrorClass::{
-    Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient,
+    Auth, Cut, Invalid, Missing, Overflow, Quota, Refusal, Throttled, Transient,
 };
 
 const fn s(seconds: u64) -> Duration {
@@ -127,6 +127,12 @@ fn each_class_has_its_way() {
             Gate::Closed,
             &[(Auth, None, 74), (Auth, None, 73)],
             &["spare, fallback", "end: auth"],
+        ),
+        (
+            "no such model",
+            Gate::Closed,
+            &[(Missing, None, 74), (Transient, None, 73)],
+            &["spare, fallback", "end: transient"],
         ),
         (
             "too long",

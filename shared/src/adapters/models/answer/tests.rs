@@ -4,7 +4,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use ModelErrorClass::{Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient};
+use ModelErrorClass::{
+    Auth, Cut, Invalid, Missing, Overflow, Quota, Refusal, Throttled, Transient,
+};
 use Provider::{Anthropic, Compatible, OpenAi, OpenRouter};
 
 fn decoded(provider: Provider, status: u16, body: &Value) -> Result<ModelReply, ModelError> {
@@ -70,7 +72,28 @@ fn each_provider_s_errors_have_their_class() {
             Anthropic,
             404,
             json!({"type": "error", "error": {"type": "not_found_error", "message": "model: x"}}),
+            Missing,
+        ),
+        (
+            "no such model, by its sentence",
+            OpenRouter,
+            400,
+            json!({"error": {"code": 400, "message": "x/y is not a valid model ID"}}),
+            Missing,
+        ),
+        (
+            "a part of our request that is not kept there",
+            OpenAi,
+            404,
+            json!({"error": {"code": null, "type": "invalid_request_error", "message": "Item with id 'rs_1' not found."}}),
             Invalid,
+        ),
+        (
+            "a model that is taken away",
+            Compatible,
+            400,
+            json!({"error": {"code": "model_decommissioned", "message": ""}}),
+            Missing,
         ),
         (
             "no credits",
@@ -154,7 +177,7 @@ fn each_provider_s_errors_have_their_class() {
             Compatible,
             404,
             json!({"error": "model \"x\" not found, try pulling it first"}),
-            Invalid,
+            Missing,
         ),
         ("a page", Compatible, 502, json!("<html>"), Transient),
         (

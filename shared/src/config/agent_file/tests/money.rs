@@ -108,6 +108,25 @@ fn a_foreign_language_needs_the_line_only_where_there_is_a_limit() {
 }
 
 #[test]
+fn a_check_asks_whether_a_provider_was_meant() {
+    for (model, meant) in [
+        ("opnai:gpt-6-luna", Some("openai:?")),
+        ("OpenAI:gpt-6-luna", Some("openai:?")),
+        ("antropic:claude-haiku-4-5", Some("anthropic:?")),
+        ("openai:gpt-6-luna", None),
+        ("llama3.2:3b", None),
+        ("ft:gpt-4o:acme", None),
+        ("openrouter:deepseek/deepseek-r1:free", None),
+    ] {
+        let text = format!("{LEAST}[model]\nmain = \"{model}\"\n");
+        let (report, is_right) = check_report("a.toml", &text);
+        assert!(is_right, "{report}");
+        let asked = report.split_once("did you mean ").map(|(_, meant)| meant);
+        assert_eq!(asked, meant, "{model}: {report}");
+    }
+}
+
+#[test]
 fn a_check_says_which_models_no_limit_can_count() {
     let report = |text: &str| check_report("a.toml", &format!("{LEAST}{text}")).0;
     let limits = "[limits]\nagent_day_usd = 1\n[model]\n";
@@ -131,8 +150,13 @@ fn a_check_says_which_models_no_limit_can_count() {
         let report = report(&text);
         let told = report.split_once(unknown).map(|(_, rest)| rest);
         let told = told
-            .and_then(|rest| rest.split_once(", so its"))
+            .and_then(|rest| rest.split_once(", so calls there"))
             .map(|(names, _)| names);
         assert_eq!(told, names, "{label}: {report}");
+        let is_last = report
+            .lines()
+            .last()
+            .is_some_and(|line| line.starts_with(unknown));
+        assert_eq!(is_last, names.is_some(), "{label}: {report}");
     }
 }

@@ -8,7 +8,9 @@ use super::*;
 use crate::adapters::models;
 use crate::domain::Provider;
 use crate::error::ModelError;
-use ModelErrorClass::{Auth, Cut, Invalid, Overflow, Quota, Refusal, Throttled, Transient};
+use ModelErrorClass::{
+    Auth, Cut, Invalid, Missing, Overflow, Quota, Refusal, Throttled, Transient,
+};
 
 fn decode(status: u16, headers: &HeaderMap, body: &[u8]) -> Result<ModelReply, ModelError> {
     let asked = Asked {
@@ -298,14 +300,14 @@ fn each_error_has_one_class() {
             "no such model",
             404,
             error("model_not_found", "invalid_request_error", ""),
-            Invalid,
+            Missing,
         ),
         ("a redirect", 302, Value::Null, Invalid),
     ] {
         let found = decoded(status, &json!({"error": error})).unwrap_err();
         assert_eq!(found.class, class, "{label}");
         // The same error inside a 200, where its words alone can tell.
-        if error.is_object() && !matches!(label, "wrong parameter" | "no such model") {
+        if error.is_object() && label != "wrong parameter" {
             let mut inside = body("failed", &json!([said("oi")]));
             inside["error"] = error;
             assert_eq!(
