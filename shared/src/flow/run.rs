@@ -1,5 +1,6 @@
 //! One run: `Claimed -> batch -> memory -> context -> model -> Committed -> Sent`, then the lease goes back.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::domain::{
 };
 use crate::error::ModelError;
 use crate::policy::debounce::{self, Decision};
-use crate::policy::{hand_off, opt_out, retry, sendable, spend};
+use crate::policy::{confirm, hand_off, opt_out, retry, sendable, spend};
 use crate::ports::{Commit, Peek, Release, Written};
 
 /// How a run ended, for the tick's loop.
@@ -263,6 +264,16 @@ async fn batch_now(
     })
 }
 
+/// What is said: an answer shows whatever waits for the person's yes.
+fn said<'t>(agent: &Agent, kind: ReplyKind, thought: &'t Thought) -> Cow<'t, str> {
+    match kind {
+        ReplyKind::Answer => {
+            Cow::Owned(confirm::with_previews(agent, &thought.text, &thought.calls))
+        }
+        _ => Cow::Borrowed(&thought.text),
+    }
+}
+
 /// One transaction: batch answered, reply ready, state moved on. `None` means fenced.
 async fn commit(
     task: Task<'_>,
@@ -285,7 +296,7 @@ async fn commit(
         id: claimed.reply,
         kind,
         // As it will be sent: history must not hold what the person never got.
-        text: sendable::fit(&thought.text).into_owned(),
+        text: sendable::fit(&said(agent, kind, thought)).into_owned(),
         number: newest.number.clone(),
         to: newest.reply_to.clone(),
         status: ReplyStatus::Ready,

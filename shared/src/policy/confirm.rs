@@ -7,6 +7,7 @@
 //! arrived, and where a human spoke with the person since: their yes may be to that one.
 
 mod dates;
+mod shown;
 mod words;
 
 use std::collections::BTreeSet;
@@ -18,6 +19,7 @@ use super::opt_out::plain;
 use super::visible::is_blank;
 use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, Timestamp, ToolCall, ToolResult};
 use dates::Dates;
+pub use shown::with_previews;
 
 /// What the result of a call that was not made begins with. Stored with the call, so that a later turn finds it.
 pub const PREVIEW: &str = "not done yet: ";

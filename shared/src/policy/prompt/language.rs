@@ -98,6 +98,20 @@ impl Language {
         }
     }
 
+    /// The question that a call waits for: what would be done, with its values where it has some.
+    pub fn to_confirm(self, what: &str, values: &str) -> String {
+        let with = if values.is_empty() {
+            String::new()
+        } else {
+            format!(" ({values})")
+        };
+        match self {
+            Self::Portuguese => format!("Para confirmar: {what}{with}. Posso fazer?"),
+            Self::Spanish => format!("Para confirmar: {what}{with}. ¿Lo hago?"),
+            Self::English => format!("To confirm: {what}{with}. Shall I?"),
+        }
+    }
+
     /// In place of a turn whose messages hold no visible words.
     pub const fn empty_message(self) -> &'static str {
         match self {
