@@ -22,6 +22,7 @@ mod agreement;
 pub mod bill;
 mod breakers;
 mod choose;
+mod close;
 pub mod compact;
 pub mod converse;
 mod dead_runs;

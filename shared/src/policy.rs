@@ -2,6 +2,7 @@
 
 pub mod agenda;
 pub mod breaker;
+pub mod closing;
 pub mod compaction;
 pub mod confirm;
 pub mod context;

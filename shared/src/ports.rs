@@ -81,8 +81,10 @@ pub trait Store: Send + Sync {
         conversation: &ConversationId,
         release: &Release,
     ) -> Result<Written, StoreError>;
-    /// Closes pending messages if the state is still at `expected` version; raises it. What was counted against them
-    /// (attempts, panics) is counted against nothing else.
+    /// ONE transaction: pending messages are closed if the state is still at `expected` version, which is raised, and so is
+    /// the epoch: no run that is still about may act or answer any more. What was counted against them (attempts, panics)
+    /// is counted against nothing else. A turn that ends with them becomes history, and its seal is opened. `Lost` where
+    /// one of the messages no longer waits, or a call is not there.
     async fn close(
         &self,
         conversation: &ConversationId,
@@ -110,7 +112,8 @@ pub trait Store: Send + Sync {
 
     /// What runs under this reply have called so far, in order; consistent.
     async fn calls(&self, of: &ConversationId, reply: ReplyId) -> Result<Vec<Call>, StoreError>;
-    /// ONE transaction: new calls, and with the first write the seal. `Lost` means fenced, as for a commit.
+    /// ONE transaction: new calls, with the first write the seal, and the version raised. `Lost` means fenced, as for a
+    /// commit.
     async fn store_calls(&self, of: &ConversationId, new: &NewCalls)
     -> Result<Written, StoreError>;
     /// Notes what came of a call that is there and has no result yet: the first one told stays.

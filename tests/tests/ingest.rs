@@ -111,6 +111,7 @@ async fn a_repeat_is_ticked_again_only_while_the_message_waits() {
     let closure = Closure {
         events: vec![MessageId::parse("m1").unwrap()],
         reason: ClosedReason::Paused,
+        ends: None,
     };
     let now = Timestamp::from_ms(NOON);
     here.store

@@ -56,7 +56,12 @@ const AIMS: &[(&[&str], &[Fault], &[Trait])] = &[
         &[Trait::Tools, Trait::Hesitant],
     ),
     (
-        &["pause_at_commit", "pause_at_calls", "fenced_close"],
+        &[
+            "pause_at_commit",
+            "pause_at_calls",
+            "fenced_close",
+            "calls_outlive_their_turn",
+        ],
         &[Fault::Pause],
         &[Trait::Tools, Trait::Hesitant],
     ),
@@ -100,9 +105,15 @@ const AIMS: &[(&[&str], &[Fault], &[Trait])] = &[
         &[Trait::Brisk],
     ),
     (
-        &["sealed_less_what_is_closed"],
-        &[Fault::Pause, Fault::ProcessorCrash],
-        &[Trait::Tools],
+        &["spend_of_the_living_only"],
+        &[
+            Fault::Forget,
+            Fault::ClockWrong,
+            Fault::ModelSlow,
+            Fault::ModelTimeout,
+            Fault::CompactionDoubled,
+        ],
+        &[Trait::SmallMemory, Trait::Brisk],
     ),
     (
         &["one_life_per_contact"],
@@ -122,6 +133,10 @@ const COVERED: &[(&str, &str)] = &[
     (
         "new_calls_only",
         "only the newest claim stores calls, and it has read those of the ones before",
+    ),
+    (
+        "sealed_less_what_is_closed",
+        "whoever closes the last message of a sealed turn opens its seal",
     ),
     (
         "late_only_without_state",

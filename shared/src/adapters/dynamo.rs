@@ -6,6 +6,7 @@
 mod agenda;
 mod breakers;
 mod calls;
+mod close;
 mod erase;
 mod fault;
 mod fields;

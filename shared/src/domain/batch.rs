@@ -1,7 +1,7 @@
 //! The pending messages answered together: one user turn of the prompt.
 
 use super::event::{ClosedReason, Event};
-use super::ids::MessageId;
+use super::ids::{MessageId, ReplyId};
 
 /// Pending messages in order, at most [`Batch::MAX`] of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,4 +46,18 @@ pub struct Closure {
     pub events: Vec<MessageId>,
     /// Why.
     pub reason: ClosedReason,
+    /// The sealed turn that ends with it.
+    pub ends: Option<EndedTurn>,
+}
+
+/// A turn that tools were called for and that nobody will answer: it becomes history as it is, so that a later turn knows
+/// what was done and does not do it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedTurn {
+    /// The reply it would have had.
+    pub reply: ReplyId,
+    /// Its messages among those that are closed, in order.
+    pub messages: Vec<MessageId>,
+    /// The numbers of its calls. One that still runs is of unknown outcome.
+    pub calls: Vec<u16>,
 }

@@ -1,17 +1,18 @@
 //! What breaks the handler outside of a run: counted on the state, ended by the honest line, never tried for ever.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::process::{Outcome, PENDING_MAX, Visit};
 use super::run::{self, RunEnd};
-use super::{FlowError, World, look};
+use super::{FlowError, World, close, look};
 use crate::domain::batch::Closure;
 use crate::domain::reply::Settlement;
 use crate::domain::{
-    Agent, ConversationId, HoldReason, Reply, ReplyKind, ReplyStatus, State, Step, Timestamp,
+    Agent, ConversationId, HoldReason, Reply, ReplyKind, ReplyStatus, State, Timestamp,
 };
-use crate::policy::debounce;
+use crate::policy::debounce::{self, Decision};
 use crate::policy::poison::{self, Poisoned};
 use crate::policy::retry;
 use crate::ports::{Peek, Swapped, Written};
@@ -29,7 +30,8 @@ pub(super) async fn caught(
     let peek = look::peek(world, conversation, PENDING_MAX).await?;
     let now = world.now();
     let mut until = now.plus(SOON);
-    match (poison::decide(&peek, now), &peek.state) {
+    let ordinary = || ordinary_closing(&peek, agent, now);
+    match (poison::decide(&peek, ordinary, now), &peek.state) {
         (Poisoned::HoldUntil(then), _) => until = then,
         (Poisoned::Count(crashes), Some(state)) => {
             until = retry::next_run_at(crashes, None, world.chance.fraction(), now);
@@ -50,9 +52,9 @@ pub(super) async fn caught(
                 until = now.plus(SOON);
             }
         }
-        (Poisoned::Close(closure), Some(state)) => {
+        (Poisoned::Close(closure), Some(_)) => {
             let why = "looking at them broke this program each time";
-            close(world, conversation, state.version, closure, why).await?;
+            give_up_on(world, conversation, &peek, closure, why).await?;
         }
         (Poisoned::Apologise, Some(_)) => {
             let run = Box::pin(run::run(world, visit, agent, &peek, ReplyKind::Apology));
@@ -63,6 +65,15 @@ pub(super) async fn caught(
         (Poisoned::Count(_) | Poisoned::Close(_) | Poisoned::Apologise, None) => {}
     }
     Ok(Outcome::HoldUntil(until, HoldReason::Backoff))
+}
+
+/// What would be closed if nothing had broken; nothing where it is this very decision that breaks.
+fn ordinary_closing(peek: &Peek, agent: &Agent, now: Timestamp) -> Option<Closure> {
+    let deciding = AssertUnwindSafe(|| debounce::decide(peek, agent, now));
+    match std::panic::catch_unwind(deciding) {
+        Ok(Decision::Close(closure)) => Some(closure),
+        _ => None,
+    }
 }
 
 /// A delivery panicked: tried again at growing intervals, until giving up by time. Yields when it is looked at again.
@@ -132,34 +143,27 @@ pub(super) async fn close_beyond_help(
     }
     // The first message alone was looked at: a newer one may wait with it.
     let peek = look::peek(world, conversation, PENDING_MAX).await?;
-    let (Some(closure), Some(state)) = (poison::beyond_help(&peek, world.now()), &peek.state)
-    else {
+    let Some(closure) = poison::beyond_help(&peek, world.now()) else {
         return Ok(false);
     };
     let why =
         "no run could begin on them for a day, and WhatsApp lets nothing be said freely after it";
-    close(world, conversation, state.version, closure, why).await
+    give_up_on(world, conversation, &peek, closure, why).await
 }
 
-async fn close(
+async fn give_up_on(
     world: &World,
     conversation: &ConversationId,
-    version: u64,
+    peek: &Peek,
     closure: Closure,
     why: &'static str,
 ) -> Result<bool, FlowError> {
-    let now = world.now();
-    let written = world
-        .store
-        .close(conversation, version, &closure, now)
-        .await?;
-    let closed = written == Written::Done;
+    let (messages, reason) = (closure.events.len(), closure.reason);
+    let closed = close::close(world, conversation, peek, closure).await?;
     if closed {
-        let (events, reason) = (closure.events.len(), closure.reason);
-        world.note(conversation, &Step::Closed { events, reason });
         tracing::error!(
             conversation.hash = world.hasher.conversation(conversation),
-            messages = events,
+            messages,
             reason = reason.as_str(),
             why,
             "messages are given up without an answer"

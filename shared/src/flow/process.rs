@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use super::deliver::{self, Delivery};
 use super::run::{self, RunEnd};
 use super::{FlowError, World};
-use super::{bill, lease, look, poison};
+use super::{bill, close, lease, look, poison};
 use crate::domain::{Agent, Batch, ConversationId, HoldReason, ReplyKind, Step, Timestamp};
 use crate::error::StoreError;
 use crate::policy::debounce::{self, Decision};
@@ -137,7 +137,6 @@ async fn act(
     decision: Decision,
 ) -> Result<Next, FlowError> {
     let conversation = &visit.conversation;
-    let version = peek.state.as_ref().map_or(0, |state| state.version);
     let kind = match decision {
         Decision::Ignore => return Ok(Next::End(Outcome::Done)),
         Decision::HoldUntil(until, reason) => return Ok(wait(world, until, reason).await),
@@ -147,14 +146,7 @@ async fn act(
             return Ok(Next::LookAgain);
         }
         Decision::Close(closure) => {
-            let written = world
-                .store
-                .close(conversation, version, &closure, world.now())
-                .await?;
-            if written == crate::ports::Written::Done {
-                let (events, reason) = (closure.events.len(), closure.reason);
-                world.note(conversation, &Step::Closed { events, reason });
-            }
+            close::close(world, conversation, &peek, closure).await?;
             return Ok(Next::LookAgain);
         }
         Decision::Deliver => None,

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use super::opt_out;
+use super::{closing, opt_out};
 use crate::domain::batch::Closure;
 use crate::domain::{
-    Agent, Batch, ClosedReason, Event, HoldReason, MessageId, ReplyStatus, Sealed, State, Timestamp,
+    Agent, Batch, Event, HoldReason, MessageId, ReplyStatus, Sealed, State, Timestamp,
 };
 use crate::ports::Peek;
 
@@ -79,7 +79,7 @@ fn stops_the_outbox(state: &State, peek: &Peek, agent: &Agent) -> bool {
 /// Decides on messages of a living conversation that no one works on.
 fn decide_pending(state: &State, peek: &Peek, agent: &Agent, now: Timestamp) -> Decision {
     let stop = opt_out::last_stop(&peek.pending, &agent.opt_out_words);
-    if let Some(closure) = closure(state, &peek.pending, stop, now) {
+    if let Some(closure) = closing::decide(state, &peek.pending, stop, now) {
         return Decision::Close(closure);
     }
     if let Some(stop) = stop {
@@ -167,57 +167,6 @@ pub fn still_sealed<'a>(state: &'a State, pending: &[Event]) -> Option<&'a Seale
             .any(|event| sealed.events.contains(&event.id))
     };
     state.sealed.as_ref().filter(holds)
-}
-
-/// What is closed without an answer: what came before a STOP, and everything while a human has taken over or a spending
-/// limit is reached.
-fn closure(
-    state: &State,
-    pending: &[Event],
-    stop: Option<usize>,
-    now: Timestamp,
-) -> Option<Closure> {
-    // Who is opted out and says STOP again has had their confirmation.
-    if let (Some(_), Some(stop)) = (&state.opt_out, stop) {
-        let mut events = ids(&pending[..=stop]);
-        events.truncate(Batch::MAX);
-        return Some(Closure {
-            events,
-            reason: ClosedReason::OptedOut,
-        });
-    }
-    if let Some(opted_out) = &state.opt_out {
-        let covered: Vec<MessageId> = pending
-            .iter()
-            .filter(|event| opt_out::covers(opted_out, event))
-            .map(|event| event.id.clone())
-            .take(Batch::MAX)
-            .collect();
-        if !covered.is_empty() {
-            return Some(Closure {
-                events: covered,
-                reason: ClosedReason::OptedOut,
-            });
-        }
-    }
-    if state.is_paused(now) {
-        let mut events = ids(pending);
-        events.truncate(Batch::MAX);
-        return Some(Closure {
-            events,
-            reason: ClosedReason::Paused,
-        });
-    }
-    // A STOP is confirmed even so.
-    if stop.is_none() && state.is_limited(now) {
-        let mut events = ids(pending);
-        events.truncate(Batch::MAX);
-        return Some(Closure {
-            events,
-            reason: ClosedReason::SpendLimit,
-        });
-    }
-    None
 }
 
 fn ids(events: &[Event]) -> Vec<MessageId> {

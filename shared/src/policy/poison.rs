@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
+use super::closing;
 use super::debounce::{BACKOFF_MAX, CRASHES_MAX, first_attempt, held_until};
 use crate::domain::batch::Closure;
-use crate::domain::{Batch, ClosedReason, State, Timestamp};
+use crate::domain::{ClosedReason, State, Timestamp};
 use crate::ports::Peek;
 
 /// Messages that no run has ever begun on are looked at for this long: WhatsApp lets nothing be said freely after it.
@@ -25,8 +26,9 @@ pub enum Poisoned {
     Apologise,
 }
 
-/// Decides what follows from a panic, from a look at the conversation.
-pub fn decide(peek: &Peek, now: Timestamp) -> Poisoned {
+/// Decides what follows from a panic, from a look at the conversation. `ordinary` is what the ordinary decision would
+/// close, where that could be had.
+pub fn decide(peek: &Peek, ordinary: impl FnOnce() -> Option<Closure>, now: Timestamp) -> Poisoned {
     let later = now.plus(BACKOFF_MAX);
     let Some(state) = &peek.state else {
         return Poisoned::HoldUntil(later);
@@ -40,13 +42,15 @@ pub fn decide(peek: &Peek, now: Timestamp) -> Poisoned {
     if crashes < CRASHES_MAX {
         return Poisoned::Count(crashes + 1);
     }
-    let reason = match &state.opt_out {
-        _ if peek.pending.is_empty() => return Poisoned::HoldUntil(later),
-        Some(_) => ClosedReason::OptedOut,
-        None if state.is_paused(now) => ClosedReason::Paused,
-        None => return Poisoned::Apologise,
-    };
-    Poisoned::Close(closure(peek, reason))
+    if peek.pending.is_empty() {
+        return Poisoned::HoldUntil(later);
+    }
+    // What came after a STOP takes it back, and is owed an answer.
+    let covered = |opt_out| closing::closing_covered(state, &peek.pending, opt_out);
+    let closure = ordinary()
+        .or_else(|| state.opt_out.as_ref().and_then(covered))
+        .or_else(|| everything(peek, ClosedReason::Paused).filter(|_| state.is_paused(now)));
+    closure.map_or(Poisoned::Apologise, Poisoned::Close)
 }
 
 /// Panics counted so far against what is pending; without any pending, against the conversation.
@@ -62,15 +66,11 @@ pub fn beyond_help(peek: &Peek, now: Timestamp) -> Option<Closure> {
     let newest = peek.pending.iter().map(|event| event.arrived_at).max()?;
     let begun = first_attempt(state, &peek.pending).is_some() || !peek.outbox.is_empty();
     let waited = now.since(newest) >= REVIVED_FOR;
-    (waited && !begun).then(|| closure(peek, ClosedReason::Expired))
+    everything(peek, ClosedReason::Expired).filter(|_| waited && !begun)
 }
 
-fn closure(peek: &Peek, reason: ClosedReason) -> Closure {
-    let events = peek.pending.iter().map(|event| event.id.clone());
-    Closure {
-        events: events.take(Batch::MAX).collect(),
-        reason,
-    }
+fn everything(peek: &Peek, reason: ClosedReason) -> Option<Closure> {
+    closing::closing(peek.state.as_ref()?, &peek.pending, reason, |_| true)
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use crate::error::StoreError;
 /// The ledger. An error means that the outcome is unknown, as for the table.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// ONE transaction: adds what a run has cost to the agent's day and to the conversation. A run that is booked again
-    /// within ten minutes counts once.
+    /// ONE transaction: adds what a run has cost to the agent's day and to the conversation, or to the day alone where the
+    /// person was forgotten meanwhile. A run that is booked again within ten minutes counts once.
     async fn book(&self, booking: &Booking) -> Result<(), StoreError>;
     /// An agent's day, one line for each model and kind, in their order; consistent. May take several requests.
     async fn of_day(&self, agent: &AgentId, day: Date) -> Result<Vec<Line>, StoreError>;

@@ -1,5 +1,6 @@
 //! Tool calls in the fake table.
 
+use recado::domain::batch::EndedTurn;
 use recado::domain::{
     Arguments, Call, CallId, ConversationId, Effect, ReplyId, ToolCall, ToolName, ToolResult,
 };
@@ -30,8 +31,8 @@ impl Table {
             };
             person.calls.insert((new.reply, call.n), stored);
         }
-        if let (Some(seal), Some(state)) = (&new.seal, &mut person.state) {
-            state.sealed = Some(seal.clone());
+        if let Some(state) = &mut person.state {
+            state.sealed = new.seal.clone().or_else(|| state.sealed.take());
             state.version += 1;
         }
         Written::Done
@@ -93,6 +94,25 @@ impl Table {
         }
         stored.call.result = Some(result.clone());
         Written::Done
+    }
+
+    /// Whether the calls are there that a closing names.
+    pub(super) fn has_calls(&self, conversation: &ConversationId, turn: &EndedTurn) -> bool {
+        let person = self.people.get(conversation);
+        let is_there =
+            |n: &u16| person.is_some_and(|person| person.calls.contains_key(&(turn.reply, *n)));
+        turn.calls.iter().all(is_there)
+    }
+
+    /// The calls of a turn that nobody will answer become history with its closing.
+    pub(super) fn leave_calls(&mut self, conversation: &ConversationId, turn: &EndedTurn) {
+        let calls = &mut self.person(conversation).calls;
+        for n in &turn.calls {
+            if let Some(stored) = calls.get_mut(&(turn.reply, *n)) {
+                stored.in_history = true;
+                stored.call = stored.call.at_rest();
+            }
+        }
     }
 
     /// The calls of a turn become history with its commit.

@@ -64,6 +64,8 @@ guards! {
     sender_token,
     /// Closing tests the version.
     fenced_close,
+    /// Closing a sealed turn makes its calls history.
+    calls_outlive_their_turn,
     /// Commit tests that nobody opted out.
     opt_out_at_commit,
     /// Commit tests that no human took over.
@@ -108,6 +110,8 @@ guards! {
     summary_version,
     /// A compaction deletes only replies at rest, and bares only answered messages.
     fold_at_rest_only,
+    /// What a run has cost is booked on the person only where the state exists.
+    spend_of_the_living_only,
     /// Aliases and tombstones are read in one snapshot.
     snapshot_resolve,
 }

@@ -20,13 +20,16 @@ impl Table {
         }
         let (of, day) = (&booking.conversation, booking.day);
         let (agent, hash) = (of.agent.clone(), self.spend_hash(of));
+        let lives = self.state(of).is_some() || !self.guards.spend_of_the_living_only;
         for ((model, kind), counters) in booking.lines() {
             let place = ((agent.clone(), day), model.clone(), kind);
             let row = self.ledger.entry(place).or_default();
             *row = row.plus(&counters);
-            let place = ((agent.clone(), hash.clone(), day), model, kind);
-            let row = self.spend.entry(place).or_default();
-            *row = row.plus(&counters);
+            if lives {
+                let place = ((agent.clone(), hash.clone(), day), model, kind);
+                let row = self.spend.entry(place).or_default();
+                *row = row.plus(&counters);
+            }
         }
         true
     }

@@ -1,6 +1,6 @@
 //! Messages in, the front of a conversation, claims, closing and the commit in the fake table.
 
-use recado::domain::batch::Closure;
+use recado::domain::batch::{Closure, EndedTurn};
 use recado::domain::{
     Address, BusinessNumber, Content, ConversationId, Event, MessageId, Phone, State, Timestamp,
 };
@@ -114,15 +114,33 @@ impl Table {
         if fenced || !self.all_wait(conversation, &closure.events) {
             return Written::Lost;
         }
+        let ends = closure.ends.as_ref();
+        if ends.is_some_and(|turn| !self.has_calls(conversation, turn)) {
+            return Written::Lost;
+        }
         if let Some(state) = self.person(conversation).state.as_mut() {
             state.version += 1;
+            state.epoch += 1;
+            state.lease = None;
             state.attempts = 0;
             state.crashes = 0;
             state.first_attempt_at = None;
+            if let Some(turn) = ends {
+                state.last_reply = Some(turn.reply);
+                state.sealed = None;
+            }
         }
         for id in &closure.events {
             let stored = self.event_or_stub(conversation, id);
             stored.answered_by = Some(format!("closed:{}", closure.reason.as_str()));
+            let place = |turn: &EndedTurn| {
+                let n = turn.messages.iter().position(|one| one == id)?;
+                Some((turn.reply, n))
+            };
+            stored.turn = ends.and_then(place);
+        }
+        if let Some(turn) = ends.filter(|_| self.guards.calls_outlive_their_turn) {
+            self.leave_calls(conversation, turn);
         }
         Written::Done
     }

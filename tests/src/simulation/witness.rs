@@ -29,6 +29,8 @@ pub enum End {
     Answered(ReplyId),
     /// It was closed.
     Closed,
+    /// It was closed with the turn that something was done for.
+    Left(ReplyId),
 }
 
 /// A stored message.
@@ -320,7 +322,10 @@ impl Witness {
                 ClosedReason::KindNotAnswered => true,
                 ClosedReason::Expired | ClosedReason::SpendLimit => false,
             };
-            let before = std::mem::replace(&mut seen.end, End::Closed);
+            let ends = closure.ends.as_ref();
+            let turn = ends.filter(|turn| turn.messages.contains(id));
+            let end = turn.map_or(End::Closed, |turn| End::Left(turn.reply));
+            let before = std::mem::replace(&mut seen.end, end);
             let stored_ms = seen.stored_ms;
             if before != End::Waits {
                 let detail = format!("{id} was {before:?} and is closed");

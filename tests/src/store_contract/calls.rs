@@ -1,9 +1,10 @@
 //! Contracts of tool calls: stored with the seal, given a result once, history with the commit.
 
+use recado::domain::batch::{Closure, EndedTurn};
 use recado::domain::memory::Fold;
 use recado::domain::{
-    Arguments, Call, CallId, Effect, Lease, Memory, OptOut, Sealed, State, Summary, ToolCall,
-    ToolName, ToolResult,
+    Arguments, Call, CallId, ClosedReason, Effect, Lease, Memory, OptOut, Sealed, State, Summary,
+    ToolCall, ToolName, ToolResult,
 };
 use recado::ports::{Appended, Commit, NewCalls, Written};
 
@@ -100,17 +101,39 @@ pub async fn the_first_write_seals_the_batch_and_stores_what_was_called(bench: &
     assert_eq!(scene.state().await, sealed);
     assert_eq!(calls(&scene, 1).await, [read.clone(), running(1)]);
     assert_eq!(calls(&scene, 2).await, [], "of another reply");
-    // Later ones leave the state alone; of twelve each keeps its place.
+    // Later ones only raise the version; of twelve each keeps its place.
     let later: Vec<_> = (2..12).map(running).collect();
     assert_eq!(
         store(&scene, &new(1, epoch, None, later.clone())).await,
         Written::Done
     );
-    assert_eq!(scene.state().await, sealed);
+    let raised = State {
+        version: sealed.version + 1,
+        ..sealed
+    };
+    assert_eq!(scene.state().await, raised);
     let all: Vec<_> = [read, running(1)].into_iter().chain(later).collect();
     assert_eq!(calls(&scene, 1).await, all);
     assert_eq!(load(&scene).await.items(), 0, "no history yet");
     assert_eq!(scene.pending().await, ["m1", "m2"]);
+}
+
+/// The first turn, of one message and two calls, becomes a summary.
+fn fold_of_the_first() -> Fold {
+    Fold {
+        from_version: None,
+        summary: Summary {
+            version: 1,
+            text: "a summary".to_owned(),
+            through: reply_id(1),
+            written_at: at(300),
+        },
+        facts: Vec::new(),
+        retired: Vec::new(),
+        messages: vec![message("m1")],
+        replies: vec![reply_id(1)],
+        calls: vec![(reply_id(1), 0), (reply_id(1), 1)],
+    }
 }
 
 /// What someone else does to the state.
@@ -269,20 +292,7 @@ pub async fn calls_become_history_with_their_reply_and_go_with_it(bench: &dyn Be
         at(130),
     );
     assert_eq!(settled.await.expect("settle"), Written::Done);
-    let fold = Fold {
-        from_version: None,
-        summary: Summary {
-            version: 1,
-            text: "a summary".to_owned(),
-            through: reply_id(1),
-            written_at: at(300),
-        },
-        facts: Vec::new(),
-        retired: Vec::new(),
-        messages: vec![message("m1")],
-        replies: vec![reply_id(1)],
-        calls: vec![(reply_id(1), 0), (reply_id(1), 1)],
-    };
+    let fold = fold_of_the_first();
     let folded = store.fold(&scene.conversation, &fold, at(300)).await;
     assert_eq!(folded.expect("fold"), Written::Done);
     assert!(load(&scene).await.exchanges.is_empty());
@@ -290,6 +300,95 @@ pub async fn calls_become_history_with_their_reply_and_go_with_it(bench: &dyn Be
         !bench.dump().await.contains("10h"),
         "the arguments are gone"
     );
+}
+
+/// Two messages under a seal, one call with a result and one that runs, and a third message behind them.
+async fn left_in_the_middle(scene: &Scene<'_>) -> Closure {
+    scene.receive(&["m1", "m2", "m3"]).await;
+    let epoch = scene.claim(1).await;
+    let made = vec![running(0), running(1)];
+    let sealing = new(1, epoch, Some(seal(1, &["m1", "m2"])), made);
+    assert_eq!(store(scene, &sealing).await, Written::Done);
+    assert_eq!(result(scene, 0, &booked()).await, Written::Done);
+    Closure {
+        events: ["m1", "m2", "m3"].map(message).to_vec(),
+        reason: ClosedReason::Paused,
+        ends: Some(EndedTurn {
+            reply: reply_id(1),
+            messages: ["m1", "m2"].map(message).to_vec(),
+            calls: vec![0, 1],
+        }),
+    }
+}
+
+async fn close(scene: &Scene<'_>, closure: &Closure) -> Written {
+    let expected = scene.state().await.version;
+    let store = scene.store();
+    let closed = store.close(&scene.conversation, expected, closure, at(90));
+    closed.await.expect("close")
+}
+
+pub async fn what_was_done_for_a_turn_that_is_closed_becomes_history(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let closure = left_in_the_middle(&scene).await;
+    let before = scene.state().await;
+    assert_eq!(close(&scene, &closure).await, Written::Done);
+    let after = State {
+        version: before.version + 1,
+        epoch: before.epoch + 1,
+        lease: None,
+        sealed: None,
+        last_reply: Some(reply_id(1)),
+        attempts: 0,
+        first_attempt_at: None,
+        ..before
+    };
+    assert_eq!(scene.state().await, after);
+    assert_eq!(scene.pending().await, [""; 0]);
+    let turns = load(&scene).await.exchanges;
+    assert_eq!((turns.len(), turns[0].reply), (1, reply_id(1)));
+    let said: Vec<_> = turns[0].messages.iter().map(|one| &one.id).collect();
+    assert_eq!(said, [&message("m1"), &message("m2")]);
+    assert_eq!(turns[0].answer, None);
+    let made = [
+        call(0, Effect::Write, Some(booked())),
+        call(1, Effect::Write, Some(ToolResult::Unknown)),
+    ];
+    assert_eq!(turns[0].calls, made);
+    assert_eq!(scene.append(&event("m1", 10)).await, Appended::AtRest);
+    // Whoever still worked on it does nothing more.
+    let late = new(1, after.epoch - 1, None, vec![running(2)]);
+    assert_eq!(store(&scene, &late).await, Written::Lost);
+    assert_eq!(result(&scene, 1, &booked()).await, Written::Lost);
+}
+
+pub async fn a_closed_turn_is_compacted_like_any_other(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let closure = left_in_the_middle(&scene).await;
+    assert_eq!(close(&scene, &closure).await, Written::Done);
+    let fold = Fold {
+        messages: vec![message("m1"), message("m2")],
+        replies: Vec::new(),
+        calls: vec![(reply_id(1), 0), (reply_id(1), 1)],
+        ..fold_of_the_first()
+    };
+    let store = scene.store();
+    let folded = store.fold(&scene.conversation, &fold, at(300)).await;
+    assert_eq!(folded.expect("fold"), Written::Done);
+    assert!(load(&scene).await.exchanges.is_empty());
+    assert!(!bench.dump().await.contains("10h"), "nothing is left");
+    assert_eq!(scene.append(&event("m1", 10)).await, Appended::AtRest);
+}
+
+pub async fn a_closing_with_a_call_that_is_not_there_is_lost(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let mut closure = left_in_the_middle(&scene).await;
+    let before = bench.dump().await;
+    if let Some(turn) = &mut closure.ends {
+        turn.calls.push(2);
+    }
+    assert_eq!(close(&scene, &closure).await, Written::Lost);
+    scene.is_unchanged(&before, "a call that is gone").await;
 }
 
 pub async fn no_call_is_brought_back_after_an_erasure(bench: &dyn Bench) {

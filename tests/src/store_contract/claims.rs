@@ -28,6 +28,7 @@ async fn close(scene: &Scene<'_>, expected: u64, ids: &[&str]) -> Written {
     let closure = Closure {
         events: ids.iter().map(|id| message(id)).collect(),
         reason: ClosedReason::Paused,
+        ends: None,
     };
     let store = scene.store();
     let written = store.close(&scene.conversation, expected, &closure, at(90));

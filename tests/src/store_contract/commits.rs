@@ -109,6 +109,7 @@ pub async fn a_commit_is_lost_where_one_message_is_no_longer_pending(bench: &dyn
     let closure = Closure {
         events: vec![message("closed")],
         reason: ClosedReason::Paused,
+        ends: None,
     };
     let version = scene.state().await.version;
     let store = bench.store();

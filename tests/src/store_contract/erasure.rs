@@ -240,6 +240,7 @@ pub async fn no_update_brings_back_what_was_erased(bench: &dyn Bench) {
     let closure = Closure {
         events: vec![message("m4")],
         reason: ClosedReason::OptedOut,
+        ends: None,
     };
     let version = claimed.version;
     let closed = store.close(conversation, version, &closure, at(210)).await;

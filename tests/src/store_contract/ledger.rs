@@ -2,9 +2,10 @@
 
 use jiff::civil::{Date, date};
 use recado::domain::{Booking, Charge, ChargeKind, Counters, Line, Usage};
+use recado::ports::Written;
 
 use super::Bench;
-use super::scene::{Scene, agent, at, conversation, run_id};
+use super::scene::{Scene, agent, at, conversation, creation, phone, run_id};
 
 const TODAY: Date = date(2030, 3, 17);
 
@@ -55,7 +56,16 @@ fn sum(lines: &[Line]) -> Counters {
     each.fold(Counters::default(), Counters::plus)
 }
 
+/// Somebody of this name has written.
+async fn lives(bench: &dyn Bench, name: &str, n: u32) {
+    let creation = creation(name, &[phone(n)], 0);
+    let created = bench.store().create_contact(&creation).await;
+    assert_eq!(created.expect("create"), Written::Done);
+}
+
 pub async fn what_is_booked_is_counted_by_day_and_by_conversation(bench: &dyn Bench) {
+    lives(bench, "one", 1).await;
+    lives(bench, "two", 2).await;
     let yesterday = date(2030, 3, 16);
     let answer = charge("a#1", ChargeKind::Answer, Some(5));
     let dropped = charge("b", ChargeKind::Discarded, Some(2));
@@ -106,6 +116,7 @@ pub async fn what_is_booked_is_counted_by_day_and_by_conversation(bench: &dyn Be
 }
 
 pub async fn a_run_that_is_booked_again_counts_once(bench: &dyn Bench) {
+    lives(bench, "one", 1).await;
     let charges = [charge("a", ChargeKind::Answer, Some(5))];
     let first = booking(1, "one", TODAY, &charges);
     book(bench, &first).await;
@@ -120,6 +131,7 @@ pub async fn the_ledger_names_nobody_and_an_erasure_takes_what_is_of_the_person(
     let scene = Scene::new(bench).await;
     let charges = [charge("a", ChargeKind::Answer, Some(5))];
     let name = scene.conversation.contact.to_string();
+    lives(bench, "other", 2).await;
     book(bench, &booking(1, &name, TODAY, &charges)).await;
     book(bench, &booking(2, "other", TODAY, &charges)).await;
     scene.forget(50).await;
@@ -132,5 +144,18 @@ pub async fn the_ledger_names_nobody_and_an_erasure_takes_what_is_of_the_person(
         .filter(|line| line.contains("#spend#") || line.contains("#ledger#"));
     for row in rows {
         assert!(!row.contains(&name), "a row of the ledger names a person");
+    }
+}
+
+pub async fn what_is_booked_after_an_erasure_is_of_the_day_alone(bench: &dyn Bench) {
+    let scene = Scene::new(bench).await;
+    let charges = [charge("a", ChargeKind::Answer, Some(5))];
+    let name = scene.conversation.contact.to_string();
+    scene.forget(50).await;
+    let late = booking(1, &name, TODAY, &charges);
+    for _ in 0..2 {
+        book(bench, &late).await;
+        assert_eq!(of(bench, &name).await, []);
+        assert_eq!(sum(&of_day(bench, TODAY).await).calls, 1, "a repeat");
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use recado::domain::{ReplyKind, Step, ToolResult};
+use recado::domain::{ReplyKind, Step, ToolResult, Turn};
 use recado::error::ModelErrorClass;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_tools::{ADD, BOOK, ToolBehaviour};
@@ -174,9 +174,9 @@ async fn a_result_never_brings_back_a_call_that_was_forgotten() {
     assert_nothing_left(&world);
 }
 
-/// V7 with a write: the seal of what was closed is opened, and the next turn is another one.
+/// V7 with a write: the seal of what was closed is opened, the next turn is another one, and it is told what was done.
 #[tokio::test(start_paused = true)]
-async fn a_sealed_batch_that_a_human_took_over_is_not_written_for_again() {
+async fn what_was_done_for_a_batch_that_a_human_took_over_is_told_to_the_next_turn() {
     let world = FakeWorld::start();
     asks_for(&world, BOOK);
     world.model.then(Behaviour::Answer(20 * SECOND));
@@ -189,10 +189,18 @@ async fn a_sealed_batch_that_a_human_took_over_is_not_written_for_again() {
     world
         .model
         .then(Behaviour::Call(SECOND, vec![(BOOK, BREAD)]));
-    world.say(ANA, "marca pão").await;
+    world.say(ANA, "e aí, marcou?").await;
     world.pass_s(30).await;
-    assert_eq!(answers(&world), ["ouvi: marca pão"]);
+    assert_eq!(answers(&world), ["ouvi: e aí, marcou?"]);
     assert_eq!(tries(&world), (2, 2), "another turn, another key");
+    let prompts = world.model.prompts();
+    let past = &prompts.last().unwrap().history;
+    assert!(matches!(&past[0], Turn::User(said) if *said == ["marca pão"]));
+    let Turn::Calls(calls) = &past[1] else {
+        panic!("the call is told");
+    };
+    assert_eq!(calls[0].call.tool.as_str(), BOOK);
+    assert_eq!(calls[0].result, ToolResult::Ok("book ok".to_owned()));
 }
 
 /// A human who gives back before anything was closed: the turn goes on as it was sealed.

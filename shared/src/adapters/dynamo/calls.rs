@@ -7,6 +7,7 @@ use super::keys::{ItemKey, Place, Slot, calls_of};
 use super::request::{Answer, Item, Statement, number, text, texts};
 use super::run::FENCE;
 use super::schema::{CONVERSATION, EXPIRES_AT, ITEM, SLOT};
+use crate::domain::batch::EndedTurn;
 use crate::domain::{
     Arguments, Call, CallId, ConversationId, Effect, ReplyId, ToolCall, ToolName, ToolResult,
 };
@@ -57,18 +58,19 @@ impl DynamoStore {
         new: &NewCalls,
     ) -> Result<Written, StoreError> {
         let key = key_of(conversation, &ItemKey::State);
+        // The version is raised by each call: who closes the turn has read them all.
         let fence = match &new.seal {
-            None => Statement::check(key),
+            None => Statement::update(key, "SET #version = #version + :one"),
             Some(seal) => Statement::update(
                 key,
                 "SET #sealed_reply = :reply, #sealed_events = :events, #version = #version + :one",
             )
             .with(":reply", text(seal.reply))
-            .with(":events", texts(&seal.events))
-            .with(":one", number(1)),
+            .with(":events", texts(&seal.events)),
         };
         let fence = fence
             .when(FENCE)
+            .with(":one", number(1))
             .with(":epoch", number(new.epoch))
             .with(":run", text(new.run))
             .with(":now", number(new.now));
@@ -142,6 +144,23 @@ pub(super) fn committed(conversation: &ConversationId, commit: &Commit) -> Vec<S
         Statement::put(item.done())
     };
     commit.calls.iter().map(put).collect()
+}
+
+/// The calls of a turn that nobody will answer, as its closing leaves them: in history.
+pub(super) fn left(
+    conversation: &ConversationId,
+    turn: &EndedTurn,
+) -> impl Iterator<Item = Statement> {
+    turn.calls.iter().map(move |n| {
+        let slot = Slot::Turn(turn.reply, Place::Call(*n));
+        Statement::update(
+            key_of(conversation, &ItemKey::Call(turn.reply, *n)),
+            "SET #slot = :slot, #outcome = if_not_exists(#outcome, :unknown) REMOVE #expires_at",
+        )
+        .when("attribute_exists(#item)")
+        .with(":slot", text(slot.encode()))
+        .with(":unknown", text(ToolResult::Unknown.as_str()))
+    })
 }
 
 fn encode_call(conversation: &ConversationId, reply: ReplyId, call: &Call) -> Item {

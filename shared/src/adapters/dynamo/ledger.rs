@@ -7,12 +7,13 @@ use jiff::civil::Date;
 
 use super::DynamoStore;
 use super::fields::Fields;
-use super::keys::{DayKey, SpendKey, ledger_partition, spend_partition};
+use super::items::key_of;
+use super::keys::{DayKey, ItemKey, SpendKey, ledger_partition, spend_partition};
 use super::request::{Item, Statement, key, number, text};
 use super::schema::{CONVERSATION, FORMAT_VERSION, ITEM};
-use crate::domain::{AgentId, Booking, ConversationId, Counters, Line};
+use crate::domain::{AgentId, Booking, ChargeKind, ConversationId, Counters, Line};
 use crate::error::StoreError;
-use crate::ports::Ledger;
+use crate::ports::{Ledger, Written};
 
 /// A conversation's costs are kept for a year and a bit, in seconds.
 const KEPT: u64 = 400 * 24 * 60 * 60;
@@ -20,29 +21,13 @@ const KEPT: u64 = 400 * 24 * 60 * 60;
 #[async_trait]
 impl Ledger for DynamoStore {
     async fn book(&self, booking: &Booking) -> Result<(), StoreError> {
-        let (of, day) = (&booking.conversation, booking.day);
-        // Spread by the run: its id's end is chance.
-        let shard = self.hasher.hash("ledger", &booking.run.to_string());
-        let shard = shard.chars().next().and_then(|first| first.to_digit(16));
-        let shard = shard.unwrap_or_default() & 7;
-        let ledger = ledger_partition(&of.agent, day);
-        let spend = spend_partition(&self.hasher, of);
-        let until = booking.began_at.seconds() + KEPT;
-        let mut statements = Vec::new();
-        for ((model, kind), counters) in booking.lines() {
-            let line = DayKey {
-                shard,
-                model: model.clone(),
-                kind,
-            };
-            statements.push(add(key(&ledger, line.encode()), &counters, None));
-            let line = SpendKey { day, model, kind };
-            statements.push(add(key(&spend, line.encode()), &counters, Some(until)));
+        let mut both = self.day_rows(booking);
+        both.extend(self.spend_rows(booking));
+        if self.book_as("booking", booking, both).await? == Written::Lost {
+            // The person was forgotten meanwhile: the money is spent all the same, and nothing says on whom.
+            let day = self.day_rows(booking);
+            self.book_as("booking of nobody", booking, day).await?;
         }
-        let name = format!("{}#{}", self.table, booking.run);
-        let token = self.hasher.hash("booking", &name);
-        // Without a condition there is nothing it could lose to.
-        self.transact("book", statements, Some(token)).await?;
         Ok(())
     }
 
@@ -86,6 +71,48 @@ impl Ledger for DynamoStore {
         let by = |line: &Line| (line.day, line.model.clone(), line.kind);
         lines.sort_by_key(by);
         Ok(lines)
+    }
+}
+
+impl DynamoStore {
+    /// What is added to the agent's day.
+    fn day_rows(&self, booking: &Booking) -> Vec<Statement> {
+        // Spread by the run: its id's end is chance.
+        let shard = self.hasher.hash("ledger", &booking.run.to_string());
+        let shard = shard.chars().next().and_then(|first| first.to_digit(16));
+        let shard = shard.unwrap_or_default() & 7;
+        let ledger = ledger_partition(&booking.conversation.agent, booking.day);
+        let row = |((model, kind), counters): ((String, ChargeKind), Counters)| {
+            let line = DayKey { shard, model, kind };
+            add(key(&ledger, line.encode()), &counters, None)
+        };
+        booking.lines().into_iter().map(row).collect()
+    }
+
+    /// What is added to the person's own rows, which they must still be there for.
+    fn spend_rows(&self, booking: &Booking) -> Vec<Statement> {
+        let (of, day) = (&booking.conversation, booking.day);
+        let spend = spend_partition(&self.hasher, of);
+        let until = booking.began_at.seconds() + KEPT;
+        let lives = Statement::check(key_of(of, &ItemKey::State)).when("attribute_exists(#item)");
+        let row = |((model, kind), counters): ((String, ChargeKind), Counters)| {
+            let line = SpendKey { day, model, kind };
+            add(key(&spend, line.encode()), &counters, Some(until))
+        };
+        let rows = booking.lines().into_iter().map(row);
+        std::iter::once(lives).chain(rows).collect()
+    }
+
+    /// One transaction, under a token of its own: a repeat within ten minutes adds nothing.
+    async fn book_as(
+        &self,
+        name: &str,
+        booking: &Booking,
+        statements: Vec<Statement>,
+    ) -> Result<Written, StoreError> {
+        let run = format!("{}#{}", self.table, booking.run);
+        let token = self.hasher.hash(name, &run);
+        self.transact("book", statements, Some(token)).await
     }
 }
 
@@ -140,7 +167,6 @@ impl DynamoStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::ChargeKind;
 
     #[test]
     fn a_key_of_the_ledger_reads_back_whatever_a_model_is_called() {

@@ -12,8 +12,7 @@ use super::keys::{FRONT_FROM, ItemKey, MEMORY_FROM, Place, Slot};
 use super::request::{Answer, Item, Statement, number, text};
 use super::schema::{ITEM, SLOT};
 use super::state::{decode_state, encode_state};
-use crate::domain::batch::Closure;
-use crate::domain::{ConversationId, Event, MessageId, Spent, State, Timestamp};
+use crate::domain::{ConversationId, Event, MessageId, Spent, State};
 use crate::error::StoreError;
 use crate::ports::{Appended, Commit, Peek, Release, Swapped, Written};
 
@@ -151,39 +150,6 @@ impl DynamoStore {
         })
     }
 
-    pub(super) async fn close_events(
-        &self,
-        conversation: &ConversationId,
-        expected: u64,
-        closure: &Closure,
-        now: Timestamp,
-    ) -> Result<Written, StoreError> {
-        let fence = Statement::update(
-            key_of(conversation, &ItemKey::State),
-            "SET #version = #version + :one, #attempts = :zero, #crashes = :zero REMOVE #first_attempt_at",
-        )
-        .when("#version = :expected")
-        .with(":expected", number(expected))
-        .with(":one", number(1))
-        .with(":zero", number(0));
-        let answered_by = format!("closed:{}", closure.reason.as_str());
-        let close = |id: &MessageId| {
-            Statement::update(
-                key_of(conversation, &ItemKey::Event(id.clone())),
-                // Nothing will need its words again: they go once no provider repeats it.
-                "SET #answered_by = :answered_by, #closed_at = :now, #expires_at = #dedup_until \
-                 REMOVE #slot, #unrest_shard, #unrest_since",
-            )
-            .when(STILL_PENDING)
-            .with(":answered_by", text(&answered_by))
-            .with(":now", number(now))
-        };
-        let statements = std::iter::once(fence)
-            .chain(closure.events.iter().map(close))
-            .collect();
-        self.transact("close messages", statements, None).await
-    }
-
     pub(super) async fn delete_late_events(
         &self,
         conversation: &ConversationId,
@@ -261,7 +227,8 @@ impl DynamoStore {
 pub(super) const FENCE: &str = "#epoch = :epoch AND #lease_run = :run AND attribute_not_exists(#opt_out_sent_at) \
      AND (attribute_not_exists(#paused_until) OR #paused_until <= :now)";
 
-const STILL_PENDING: &str = "attribute_exists(#item) AND attribute_not_exists(#answered_by)";
+pub(super) const STILL_PENDING: &str =
+    "attribute_exists(#item) AND attribute_not_exists(#answered_by)";
 
 /// The state after a commit: the seal, the counts and the hold are gone, the lease stays until the reply is sent.
 fn move_on(conversation: &ConversationId, commit: &Commit) -> Statement {

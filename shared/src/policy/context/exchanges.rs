@@ -37,7 +37,7 @@ pub struct Unit {
 ///
 /// An answer that never reached the person was not said: its messages wait, and are answered with the next ones. Where
 /// tools were called, or the exchange before waits too (an outage must make no unit too long for a prompt), a mark
-/// stands for it instead.
+/// stands for it instead; so it does for the answer that a turn with calls never had.
 pub fn units(
     exchanges: &[Exchange],
     cut_point: Option<ReplyId>,
@@ -63,6 +63,8 @@ pub fn units(
         let answer = match said {
             Some(text) if exchange.delivered => Some(printed(text)),
             Some(_) if waits || !calls.is_empty() => Some(language.undelivered().to_owned()),
+            // A turn that was closed: a human took over, or a STOP came.
+            None if !calls.is_empty() => Some(language.unanswered().to_owned()),
             _ => None,
         };
         add(&mut units, exchange.reply, blocks, calls, answer);
@@ -237,7 +239,17 @@ mod tests {
 
     #[test]
     fn what_was_done_is_told_though_the_answer_never_arrived() {
-        let mut acted = lost(1, "a");
+        let closed = exchange(1, &["a"], None);
+        let unanswered = Language::Portuguese.unanswered();
+        for (acted, mark) in [(lost(1, "a"), MARK), (closed, unanswered)] {
+            let (turns, waits) = told(&[booked(acted)]);
+            assert!(matches!(&turns[1], Turn::Calls(calls) if calls.len() == 1));
+            assert_eq!((turns.len(), &turns[2]), (3, &agent(mark)));
+            assert_eq!(waits, [""; 0]);
+        }
+    }
+
+    fn booked(mut acted: Exchange) -> Exchange {
         acted.calls = vec![Call {
             n: 0,
             effect: Effect::Write,
@@ -248,9 +260,6 @@ mod tests {
             },
             result: Some(ToolResult::Ok("booked".to_owned())),
         }];
-        let (turns, waits) = told(&[acted]);
-        assert!(matches!(&turns[1], Turn::Calls(calls) if calls.len() == 1));
-        assert_eq!((turns.len(), &turns[2]), (3, &agent(MARK)));
-        assert_eq!(waits, [""; 0]);
+        acted
     }
 }

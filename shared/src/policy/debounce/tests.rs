@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::agent;
 use crate::domain::{
-    Address, BusinessNumber, Content, Lease, OptOut, Phone, Reply, ReplyId, ReplyKind, ReplyStatus,
-    RunId, Sealed,
+    Address, BusinessNumber, ClosedReason, Content, Lease, OptOut, Phone, Reply, ReplyId,
+    ReplyKind, ReplyStatus, RunId, Sealed,
 };
 
 mod stops;

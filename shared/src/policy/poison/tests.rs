@@ -49,7 +49,7 @@ fn panics_are_counted_and_the_third_is_the_last_without_consequence() {
         ("the fourth", seen(counted_so_far(3)), Poisoned::Apologise),
     ];
     for (label, peek, right) in table {
-        assert_eq!(decide(&peek, NOW), right, "{label}");
+        assert_eq!(decide(&peek, || None, NOW), right, "{label}");
     }
 }
 
@@ -57,7 +57,7 @@ fn panics_are_counted_and_the_third_is_the_last_without_consequence() {
 fn what_was_counted_against_older_messages_says_nothing_about_newer_ones() {
     let mut peek = seen(counted_so_far(3));
     peek.pending = vec![said(ago(Duration::from_secs(30)))];
-    assert_eq!(decide(&peek, NOW), Poisoned::Count(1));
+    assert_eq!(decide(&peek, || None, NOW), Poisoned::Count(1));
 }
 
 #[test]
@@ -68,15 +68,15 @@ fn nothing_is_counted_where_someone_else_works_or_a_backoff_runs() {
         until: soon,
     };
     let leased = seen(|state| state.lease = Some(lease));
-    assert_eq!(decide(&leased, NOW), Poisoned::HoldUntil(soon));
+    assert_eq!(decide(&leased, || None, NOW), Poisoned::HoldUntil(soon));
     let held = seen(|state| state.hold_until = Some(soon));
-    assert_eq!(decide(&held, NOW), Poisoned::HoldUntil(soon));
+    assert_eq!(decide(&held, || None, NOW), Poisoned::HoldUntil(soon));
     let nobody = Peek {
         state: None,
         ..seen(|_| {})
     };
     let later = NOW.plus(BACKOFF_MAX);
-    assert_eq!(decide(&nobody, NOW), Poisoned::HoldUntil(later));
+    assert_eq!(decide(&nobody, || None, NOW), Poisoned::HoldUntil(later));
 }
 
 #[test]
@@ -93,11 +93,41 @@ fn who_is_not_to_be_written_to_is_not_written_to() {
         (opted_out, ClosedReason::OptedOut),
         (paused, ClosedReason::Paused),
     ] {
-        let Poisoned::Close(closure) = decide(&peek, NOW) else {
+        let Poisoned::Close(closure) = decide(&peek, || None, NOW) else {
             panic!("{right:?}");
         };
         assert_eq!((closure.events.len(), closure.reason), (1, right));
     }
+}
+
+/// A STOP holds until they write again, for the honest line as for an answer.
+#[test]
+fn who_wrote_after_their_stop_is_owed_the_honest_line() {
+    let stopped = ago(Duration::from_mins(6));
+    let mut peek = seen(|state| {
+        counted_so_far(3)(state);
+        state.opt_out = Some(OptOut { sent_at: stopped });
+    });
+    assert_eq!(decide(&peek, || None, NOW), Poisoned::Apologise);
+    let covered = Event {
+        id: MessageId::parse("m0").unwrap(),
+        ..said(stopped)
+    };
+    peek.pending.insert(0, covered);
+    let Poisoned::Close(closure) = decide(&peek, || None, NOW) else {
+        panic!("what it covers goes first");
+    };
+    assert_eq!(closure.events, [MessageId::parse("m0").unwrap()]);
+}
+
+#[test]
+fn what_the_ordinary_decision_closes_is_closed() {
+    let peek = seen(counted_so_far(3));
+    let ordinary = everything(&peek, ClosedReason::OptedOut);
+    let closed = decide(&peek, || ordinary.clone(), NOW);
+    assert_eq!(Some(closed), ordinary.clone().map(Poisoned::Close));
+    let first = decide(&seen(counted_so_far(1)), || ordinary, NOW);
+    assert_eq!(first, Poisoned::Count(2), "it is counted first");
 }
 
 #[test]

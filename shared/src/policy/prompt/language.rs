@@ -130,6 +130,15 @@ impl Language {
         }
     }
 
+    /// In place of an answer that was never given, though tools were called for it.
+    pub const fn unanswered(self) -> &'static str {
+        match self {
+            Self::Portuguese => "[aqui não houve resposta sua]",
+            Self::Spanish => "[aquí no hubo respuesta tuya]",
+            Self::English => "[you gave no answer here]",
+        }
+    }
+
     /// The note of the moment: `moment` is date, weekday and time.
     pub fn moment_note(self, moment: &str) -> String {
         match self {

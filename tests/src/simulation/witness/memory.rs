@@ -28,9 +28,9 @@ impl Witness {
                 .events
                 .get_mut(of)
                 .and_then(|events| events.get_mut(id));
-            let rightly = seen
-                .as_ref()
-                .is_some_and(|seen| !seen.folded && matches!(seen.end, End::Answered(_)));
+            let rightly = seen.as_ref().is_some_and(|seen| {
+                !seen.folded && matches!(seen.end, End::Answered(_) | End::Left(_))
+            });
             if let Some(seen) = seen {
                 seen.folded = true;
             }

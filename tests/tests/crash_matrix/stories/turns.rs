@@ -5,6 +5,7 @@ use recado::domain::ReplyKind;
 use recado::error::Verdict;
 use recado_tests::fake_messenger::SendBehaviour;
 use recado_tests::fake_model::Behaviour;
+use recado_tests::fake_store::StoredCall;
 use recado_tests::fake_tools::{ADD, BOOK, HOURS};
 use recado_tests::fake_world::agent;
 
@@ -40,7 +41,6 @@ async fn a_plain_turn() {
 async fn with_calls(bench: &Bench, write: &'static str) {
     bench.fakes.tools.declare();
     *bench.crossing.calls.lock().unwrap() = vec![(HOURS, SUNDAY), (write, SUNDAY)];
-    bench.watch(Kind::Tick);
     bench.say("wamid.1", "abre? marca").await;
 }
 
@@ -50,7 +50,9 @@ async fn a_turn_with_a_read_and_a_write_that_a_key_makes_one() {
         name: "turn with a read and an idempotent write",
         steps: "peek swap_state hold peek load declared converse run:hours peek store_calls \
                 run:add store_result converse peek commit mark_sending send settle release book peek",
-        tell: |bench| with_calls(bench, ADD).boxed(),
+        tell: |bench| {
+ bench.watch(Kind::Tick);
+ with_calls(bench, ADD).boxed() },
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: abre? marca"]);
             assert_eq!(bench.fakes.tools.effects().len(), 1, "{cell}");
@@ -65,11 +67,54 @@ async fn a_turn_with_a_read_and_a_write_that_no_key_makes_one() {
         name: "turn with a read and a write",
         steps: "peek swap_state hold peek load declared converse run:hours peek store_calls \
                 run:book store_result converse peek commit mark_sending send settle release book peek",
-        tell: |bench| with_calls(bench, BOOK).boxed(),
+        tell: |bench| {
+ bench.watch(Kind::Tick);
+ with_calls(bench, BOOK).boxed() },
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: abre? marca"]);
             let effects = bench.fakes.tools.effects().len();
             assert_eq!(effects, usize::from(!cell.loses_an_effect()), "{cell}");
+        },
+    })
+    .await;
+}
+
+/// A human takes over between the write and the answer: nobody answers, and what was done stays known.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_a_human_takes_over_after_its_write() {
+    matrix(&Story {
+        name: "turn closed after its write",
+        steps: "peek release book peek calls close peek",
+        tell: |bench| {
+            async {
+                bench.fakes.model.usually(Behaviour::Answer(10 * SECOND));
+                with_calls(bench, BOOK).await;
+                while bench.fakes.tools.effects().is_empty() {
+                    bench.pass_ms(100).await;
+                }
+                let (ana, now) = (bench.ana(), bench.now());
+                bench.fakes.store.touch(|table| {
+                    let person = table.people.get_mut(&ana).unwrap();
+                    let state = person.state.as_mut().unwrap();
+                    state.paused_until = Some(now.plus(3_600 * SECOND));
+                    state.version += 1;
+                });
+                bench.watch(Kind::Tick);
+            }
+            .boxed()
+        },
+        truth: |bench, cell| {
+            assert_eq!(replies(bench, None), 0, "{cell}");
+            assert_eq!(bench.fakes.tools.effects().len(), 1, "{cell}");
+            let person = &bench.table().people[&bench.ana()];
+            assert!(person.state.as_ref().unwrap().sealed.is_none(), "{cell}");
+            let known = |stored: &StoredCall| stored.in_history && stored.call.result.is_some();
+            assert!(person.calls.values().all(known), "{cell}");
+            assert_eq!(person.calls.len(), 2, "{cell}");
+            assert!(
+                person.events.values().all(|one| one.turn.is_some()),
+                "{cell}"
+            );
         },
     })
     .await;
