@@ -12,6 +12,7 @@ mod models;
 mod replies;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use recado::domain::batch::Closure;
 use recado::domain::{
@@ -94,6 +95,7 @@ pub struct Witness {
     agent: Agent,
     /// Without any fault a message waits no longer, in milliseconds.
     pub patience_ms: u64,
+    longest_ceiling: Duration,
     /// By how much the clock was ever wrong, summed up.
     pub clock_error_ms: u64,
     /// Stored messages.
@@ -124,6 +126,7 @@ impl Witness {
     /// Of an installation of this agent.
     pub fn new(agent: Agent, patience_ms: u64) -> Self {
         Self {
+            longest_ceiling: agent.timing.ceiling,
             agent,
             patience_ms,
             clock_error_ms: 0,
@@ -150,6 +153,9 @@ impl Witness {
     /// The agent's file may be this one from now on: what either version allows is allowed.
     pub fn also_of(&mut self, agent: &Agent) {
         let (mine, other) = (&mut self.agent.timing, &agent.timing);
+        let longer = other.ceiling.saturating_sub(self.longest_ceiling);
+        self.longest_ceiling += longer;
+        self.patience_ms += u64::try_from(longer.as_millis()).unwrap_or(u64::MAX);
         mine.window = mine.window.min(other.window);
         mine.ceiling = mine.ceiling.min(other.ceiling);
         mine.give_up_after = mine.give_up_after.min(other.give_up_after);
