@@ -96,7 +96,7 @@ mod tests {
 
     fn paused(sealed: &[usize]) -> State {
         let mut state = State::new(Vec::new(), NOW);
-        state.paused_until = Some(NOW.plus(std::time::Duration::from_secs(60)));
+        state.paused_until = Some(NOW.plus(std::time::Duration::from_mins(1)));
         state.sealed = (!sealed.is_empty()).then(|| Sealed {
             reply: ReplyId::from_parts(1, 2),
             events: sealed.iter().map(|n| id(*n)).collect(),

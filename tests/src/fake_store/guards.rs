@@ -64,6 +64,8 @@ guards! {
     sender_token,
     /// Closing tests the version.
     fenced_close,
+    /// Closing a sealed turn opens its seal.
+    closing_opens_the_seal,
     /// Closing a sealed turn makes its calls history.
     calls_outlive_their_turn,
     /// Commit tests that nobody opted out.

@@ -114,7 +114,7 @@ impl Table {
         if fenced || !self.all_wait(conversation, &closure.events) {
             return Written::Lost;
         }
-        let ends = closure.ends.as_ref();
+        let (ends, guards) = (closure.ends.as_ref(), self.guards);
         if ends.is_some_and(|turn| !self.has_calls(conversation, turn)) {
             return Written::Lost;
         }
@@ -125,7 +125,7 @@ impl Table {
             state.attempts = 0;
             state.crashes = 0;
             state.first_attempt_at = None;
-            if let Some(turn) = ends {
+            if let Some(turn) = ends.filter(|_| guards.closing_opens_the_seal) {
                 state.last_reply = Some(turn.reply);
                 state.sealed = None;
             }
