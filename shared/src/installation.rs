@@ -192,6 +192,11 @@ impl Opened {
         let agents = read_agents(&settings)
             .and_then(|agents| agents.check_delay(settings.ticks_delay).map(|()| agents))
             .map_err(|lines| NotReady { lines })?;
+        if part.answering.is_some() {
+            agents
+                .warnings()
+                .for_each(|warning| tracing::warn!("{warning}"));
+        }
         let lacking = settings.models.lacking(&agents);
         // Whoever only takes in goes on: the messages wait in the table until this is mended.
         if part.answering.is_some() && !settings.is_demo && !lacking.is_empty() {

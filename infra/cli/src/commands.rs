@@ -196,6 +196,9 @@ async fn make(
             if !lines.is_empty() {
                 return Err(SettingsError { lines }.into());
             }
+            for warning in agents.warnings() {
+                print_error(&format!("recado: {warning}"));
+            }
             Arc::new(routed(models)?)
         }
     };

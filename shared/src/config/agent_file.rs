@@ -16,7 +16,7 @@ mod tools;
 
 pub use mistake::{Mistake, Position};
 pub use overrides::Overrides;
-pub use report::check_report;
+pub use report::{check_report, of_limits};
 
 use std::time::Duration;
 

@@ -123,6 +123,15 @@ impl Roster {
         self.by_id.values()
     }
 
+    /// What may not work as its files seem to mean it, a line for each agent.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let of = |agent: &Arc<Agent>| {
+            let limits = agent_file::of_limits(agent)?;
+            Some(format!("agent {}: {limits}", agent.id))
+        };
+        self.agents().filter_map(of)
+    }
+
     /// The tools that send a secret, each with its secret's name.
     pub fn tool_secrets(&self) -> Vec<(ToolName, String)> {
         let specs = self.agents().flat_map(|agent| &agent.tools);

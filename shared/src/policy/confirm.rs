@@ -3,7 +3,7 @@
 //!
 //! Invariant: a call is made only where the last thing the person got was an answer written beside a preview of this
 //! very call (same tool, same arguments), and everything they wrote since is a plain yes. The model's word counts for
-//! nothing. A preview that became memory is gone: it is shown and asked again. So it is where nobody knows whether it
+//! nothing. A question waits for its yes for a day. A preview that became memory is gone: it is shown and asked again. So it is where nobody knows whether it
 //! arrived, and where a human spoke with the person since: their yes may be to that one.
 
 mod dates;
@@ -11,6 +11,7 @@ mod shown;
 mod words;
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -20,6 +21,9 @@ use super::visible::is_blank;
 use crate::domain::{Batch, Call, Effect, Exchange, ReplyKind, Timestamp, ToolCall, ToolResult};
 use dates::Dates;
 pub use shown::with_previews;
+
+/// How long a question waits for its yes: a person who comes back later has something else in mind.
+const WAITS: Duration = Duration::from_hours(24);
 
 /// What the result of a call that was not made begins with. Stored with the call, so that a later turn finds it.
 pub const PREVIEW: &str = "not done yet: ";
@@ -45,11 +49,19 @@ pub fn is_agreed(
         }
         let shown = exchange.delivered && exchange.known_sent && exchange.answer.is_some();
         return shown
+            && !is_old(exchange, batch)
             && !is_with_a_human(exchange, taken_over_at)
             && exchange.calls.iter().any(|one| previews(one, call))
             && agrees(&said, call);
     }
     false
+}
+
+/// Whether the newest of `batch` was said too long after this answer.
+fn is_old(exchange: &Exchange, batch: &Batch) -> bool {
+    let asked_at = Timestamp::from_ms(exchange.reply.made_at_ms());
+    let said_at = batch.events().iter().map(|event| event.sent_at).max();
+    said_at.is_some_and(|said_at| said_at.since(asked_at) > WAITS)
 }
 
 /// Whether a human was asked for in this turn, or took over after it.

@@ -66,9 +66,9 @@ impl SimModel {
     fn fault(&self, model: &str) -> Option<(u64, ModelErrorClass)> {
         let core = &self.core;
         if self.is_down(model) {
-            use ModelErrorClass::{Auth, Quota, Throttled, Transient};
-            let classes = [Transient, Transient, Throttled, Quota, Auth];
-            let class = classes[usize::try_from(core.pick(0..5)).unwrap_or(0)];
+            use ModelErrorClass::{Auth, Missing, Quota, Throttled, Transient};
+            let classes = [Transient, Transient, Throttled, Quota, Auth, Missing];
+            let class = classes[usize::try_from(core.pick(0..6)).unwrap_or(0)];
             core.trouble(None, 140_000);
             return Some((core.pick(50..3_000), class));
         }
@@ -77,9 +77,9 @@ impl SimModel {
         } else if core.strikes(Fault::ModelFails, 4) {
             ModelErrorClass::Transient
         } else if core.strikes(Fault::ModelDeclines, 6) {
-            use ModelErrorClass::{Auth, Cut, Invalid, Overflow, Quota, Refusal};
-            [Overflow, Cut, Refusal, Invalid, Auth, Quota]
-                [usize::try_from(core.pick(0..6)).unwrap_or(0)]
+            use ModelErrorClass::{Auth, Cut, Invalid, Missing, Overflow, Quota, Refusal};
+            [Overflow, Cut, Refusal, Invalid, Auth, Quota, Missing]
+                [usize::try_from(core.pick(0..7)).unwrap_or(0)]
         } else {
             return None;
         };

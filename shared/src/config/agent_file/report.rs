@@ -69,7 +69,7 @@ fn of_providers(agent: &Agent) -> Vec<String> {
 }
 
 /// What the limits cannot count, where there are limits. OpenRouter tells what each call costs.
-fn of_limits(agent: &Agent) -> Option<String> {
+pub fn of_limits(agent: &Agent) -> Option<String> {
     if agent.limits == Limits::default() {
         return None;
     }

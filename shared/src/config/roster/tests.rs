@@ -129,3 +129,14 @@ fn a_file_that_is_not_there_is_told_with_the_setting_that_names_it() {
         ]
     );
 }
+
+#[test]
+fn an_agent_whose_limits_count_nothing_is_warned_of() {
+    let limited = "id = \"one\"\npersona = \"x\"\nnumbers = [\"1\"]\n[limits]\nagent_day_usd = 1\n\
+                   [model]\nmain = \"unheard-of\"\n";
+    let limited = agent_file::parse(limited).unwrap();
+    let roster = Roster::new(vec![agent("rest", &[]), limited]).unwrap();
+    let warnings: Vec<String> = roster.warnings().collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("agent one: no price is known for unheard-of, "));
+}

@@ -227,3 +227,22 @@ fn what_was_said_to_a_human_agrees_to_nothing() {
         assert_eq!(agreed, right, "{label}");
     }
 }
+
+#[test]
+fn a_question_waits_a_day_for_its_yes() {
+    let booking = call("marcar_horario", BOOKING);
+    let shown = stored(&booking, Effect::Read, preview(&booking));
+    let past = [exchange(10, "marca", vec![shown])];
+    let day = 24 * 3_600;
+    for (label, said_at, right) in [
+        ("a day", 10 + day, true),
+        ("a day and a second", 11 + day, false),
+    ] {
+        let yes = Event {
+            sent_at: at(said_at),
+            ..batch(&["sim"]).events()[0].clone()
+        };
+        let yes = Batch::from_pending(vec![yes]);
+        assert_eq!(is_agreed(&past, None, &yes, &booking), right, "{label}");
+    }
+}
