@@ -45,7 +45,7 @@ impl Bench {
             steps: Arc::clone(&steps),
             ticks: Arc::clone(&fakes.ticks),
             model: Arc::clone(&fakes.model),
-            tools: Arc::clone(&fakes.tools),
+            tools: Arc::clone(&fakes.world.tools),
             messenger: Arc::clone(&fakes.messenger),
             calls: Mutex::default(),
         });
