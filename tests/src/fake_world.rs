@@ -265,10 +265,7 @@ fn cached(breakers: &Arc<FakeBreakers>, clock: &Arc<dyn Clock>) -> Arc<dyn Break
 /// One poller: receives, handles, deletes what is done with.
 async fn poll(world: World, ticks: Arc<FakeTicks>, queue: &'static str) {
     loop {
-        let Some(record) = ticks.receive(queue) else {
-            ticks.wait(queue).await;
-            continue;
-        };
+        let record = ticks.next(queue).await;
         let receipt = record.receipt_handle.clone();
         let deadline = world.now().plus(INVOCATION);
         let event = SqsEvent {

@@ -191,10 +191,7 @@ async fn poll(
     kind: Kind,
 ) {
     loop {
-        let Some(record) = ticks.receive(queue) else {
-            ticks.wait(queue).await;
-            continue;
-        };
+        let record = ticks.next(queue).await;
         let receipt = record.receipt_handle.clone();
         let deadline = world.now().plus(INVOCATION);
         let event = SqsEvent {
