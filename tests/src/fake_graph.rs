@@ -17,7 +17,8 @@ use axum::{Json, Router};
 use recado::domain::{Bsuid, Phone};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+
+use crate::local_server::serve;
 
 /// The version in the path.
 pub const VERSION: &str = "v25.0";
@@ -114,11 +115,8 @@ impl FakeGraph {
         });
         let app = Router::new()
             .fallback(any(answer))
-            .with_state(Arc::clone(&shared))
-            .into_make_service_with_connect_info::<SocketAddr>();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, app).await });
+            .with_state(Arc::clone(&shared));
+        let base = serve(app).await;
         Self { base, shared }
     }
 

@@ -82,6 +82,16 @@ impl FakeTicks {
         })
     }
 
+    /// Receives one message as soon as there is one.
+    pub async fn next(&self, queue: &str) -> SqsRecord {
+        loop {
+            if let Some(record) = self.receive(queue) {
+                return record;
+            }
+            self.wait(queue).await;
+        }
+    }
+
     /// Waits until a receive may find something that it did not find now.
     pub async fn wait(&self, queue: &str) {
         let now = self.clock.now().ms();

@@ -1,13 +1,14 @@
-//! Tools that note every try and every effect, and do what the test tells them to; behind them the built-in ones, which
-//! act on the fake table.
+//! Tools that note every try and every effect, and do what the test tells them to: a source of the toolbox, before the
+//! built-in ones, which act on the fake table.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use recado::domain::{Agent, ConversationId, Effect, Tool, ToolCall, ToolName, ToolResult};
-use recado::ports::{Clock, Tools};
+use recado::adapters::toolbox::{Made, Source};
+use recado::domain::{Agent, Effect, Tool, ToolName, ToolResult};
+use recado::ports::Clock;
 use serde_json::json;
 
 /// A write that happens again each time it is tried.
@@ -46,7 +47,6 @@ pub struct Try {
 /// See the module; nothing is declared until the test says so.
 pub struct FakeTools {
     clock: Arc<dyn Clock>,
-    built_in: Option<Arc<dyn Tools>>,
     declared: Mutex<Vec<Tool>>,
     next: Mutex<VecDeque<ToolBehaviour>>,
     tries: Mutex<Vec<Try>>,
@@ -79,20 +79,10 @@ impl FakeTools {
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         Self {
             clock,
-            built_in: None,
             declared: Mutex::default(),
             next: Mutex::default(),
             tries: Mutex::default(),
             effects: Mutex::default(),
-        }
-    }
-
-    /// With the built-in tools behind them.
-    #[must_use]
-    pub fn before(self, built_in: Arc<dyn Tools>) -> Self {
-        Self {
-            built_in: Some(built_in),
-            ..self
         }
     }
 
@@ -139,31 +129,16 @@ impl FakeTools {
 }
 
 #[async_trait]
-impl Tools for FakeTools {
-    async fn declared(&self, agent: &Agent) -> Vec<Tool> {
-        let mut tools = self.declared.lock().unwrap().clone();
-        if let Some(built_in) = &self.built_in {
-            tools.extend(built_in.declared(agent).await);
-        }
-        tools
+impl Source for FakeTools {
+    fn declared(&self, _: &Agent) -> Vec<Tool> {
+        self.declared.lock().unwrap().clone()
     }
 
-    async fn run(
-        &self,
-        of: &ConversationId,
-        call: &ToolCall,
-        key: &str,
-        timeout: Duration,
-    ) -> ToolResult {
-        if let Some(built_in) = &self.built_in
-            && ![BOOK, ADD, HOURS].contains(&call.tool.as_str())
-        {
-            return built_in.run(of, call, key, timeout).await;
-        }
+    async fn run(&self, _: &Agent, made: &Made<'_>, _: Duration) -> ToolResult {
         let one = Try {
-            tool: call.tool.to_string(),
-            arguments: call.arguments.as_str().to_owned(),
-            key: key.to_owned(),
+            tool: made.call.tool.to_string(),
+            arguments: made.call.arguments.as_str().to_owned(),
+            key: made.key.to_owned(),
         };
         self.tries.lock().unwrap().push(one.clone());
         let next = self.next.lock().unwrap().pop_front();

@@ -129,9 +129,8 @@ impl FakeWorld {
         let model = Arc::new(ScriptedModel::new(Arc::clone(&clock)));
         let agents = Arc::new(Roster::new(vec![agent]).unwrap());
         let built_in = BuiltInTools::new(store.clone(), Arc::clone(&clock));
-        let toolbox = Toolbox::new(agents.clone(), vec![Arc::new(built_in)]);
-        let tools = FakeTools::new(Arc::clone(&clock)).before(Arc::new(toolbox));
-        let tools = Arc::new(tools);
+        let tools = Arc::new(FakeTools::new(Arc::clone(&clock)));
+        let toolbox = Toolbox::new(agents.clone(), vec![tools.clone(), Arc::new(built_in)]);
         let messenger = Arc::new(FakeMessenger::new(Arc::clone(&clock)));
         let trace = Arc::new(Trace {
             clock: Arc::clone(&clock),
@@ -143,7 +142,7 @@ impl FakeWorld {
             models: model.clone(),
             breakers: cached(&breakers, &clock),
             ledger: Arc::new(CachedLedger::new(store.clone(), Arc::clone(&clock))),
-            tools: tools.clone(),
+            tools: Arc::new(toolbox),
             messenger: messenger.clone(),
             clock,
             chance: Arc::new(SeededChance::new(7)),
@@ -266,10 +265,7 @@ fn cached(breakers: &Arc<FakeBreakers>, clock: &Arc<dyn Clock>) -> Arc<dyn Break
 /// One poller: receives, handles, deletes what is done with.
 async fn poll(world: World, ticks: Arc<FakeTicks>, queue: &'static str) {
     loop {
-        let Some(record) = ticks.receive(queue) else {
-            ticks.wait(queue).await;
-            continue;
-        };
+        let record = ticks.next(queue).await;
         let receipt = record.receipt_handle.clone();
         let deadline = world.now().plus(INVOCATION);
         let event = SqsEvent {

@@ -15,6 +15,7 @@ pub mod fake_world;
 pub mod gate;
 pub mod kept_log;
 pub mod local_run;
+pub mod local_server;
 pub mod samples;
 pub mod simulation;
 pub mod store_benches;

@@ -8,7 +8,8 @@ use recado::adapters::log_journal::LogJournal;
 use recado::error::ModelErrorClass;
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_world::{FakeWorld, agent};
-use recado_tests::kept_log::KeptLog as Log;
+use recado_tests::kept_log::KeptLog;
+use tracing::Level;
 
 const ANA: &str = "5511900000001";
 const OUT: &str = "a model is left out: its fallback answers until it is back";
@@ -16,14 +17,7 @@ const BACK: &str = "a model that was left out is back";
 
 /// Fourteen minutes, of which the main model has no money for nine.
 async fn nine_minutes_without_money(warnings_only: bool) -> String {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::INFO)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let (log, _guard) = KeptLog::start(Level::INFO);
     let mut fakes = FakeWorld::start_with(agent(|agent| {
         "main".clone_into(&mut agent.model.main);
         agent.model.fallback = Some("spare".to_owned());
@@ -45,7 +39,7 @@ async fn nine_minutes_without_money(warnings_only: bool) -> String {
         fakes.say(ANA, "segredo").await;
         fakes.pass(Duration::from_secs(70)).await;
     }
-    String::from_utf8(log.0.lock().unwrap().clone()).unwrap()
+    log.text()
 }
 
 #[tokio::test(start_paused = true)]

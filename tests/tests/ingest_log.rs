@@ -12,7 +12,8 @@ use std::sync::atomic::Ordering;
 
 use recado::domain::{BusinessNumber, ProviderEvent};
 use recado_tests::fake_store::Fault;
-use recado_tests::kept_log::KeptLog as Log;
+use recado_tests::kept_log::KeptLog;
+use tracing::Level;
 use world::{ANA, ANA_ID, Here, inbound, text};
 
 const BIA_ID: &str = "BR.1000000000000002";
@@ -20,14 +21,7 @@ const BIA_ID: &str = "BR.1000000000000002";
 /// W14.
 #[tokio::test]
 async fn the_log_tells_of_everything_and_of_nobody() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::TRACE)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let (log, _guard) = KeptLog::start(Level::TRACE);
 
     let here = Here::new();
     here.take(vec![
@@ -47,7 +41,7 @@ async fn the_log_tells_of_everything_and_of_nobody() {
     here.forget(ANA).await;
     here.take(vec![text("wamid.m6", &[ANA], 3)]).await;
 
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     for told in [
         "two contacts",
         "table: append failed",

@@ -19,8 +19,9 @@ use recado::domain::{
 };
 use recado::ports::Tools as _;
 use recado_tests::kept_log::KeptLog;
+use recado_tests::local_server::serve;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tracing::Level;
 
 const AGENT: &str = r#"
 id = "recepcao"
@@ -68,10 +69,7 @@ impl Standin {
         let router = Router::new()
             .fallback(invoke)
             .with_state(Arc::clone(&standin));
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        (standin, url)
+        (standin, serve(router).await)
     }
 }
 
@@ -254,15 +252,10 @@ async fn nothing_was_done_where_nobody_listens() {
 
 #[tokio::test]
 async fn without_credentials_the_model_and_the_operator_are_told() {
-    let log = KeptLog::default();
-    let writer = log.clone();
-    let lines = tracing_subscriber::fmt()
-        .with_writer(move || writer.clone())
-        .finish();
-    let _kept = tracing::subscriber::set_default(lines);
+    let (log, _kept) = KeptLog::start(Level::INFO);
     let told = || {
-        let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-        text.matches("need AWS credentials and a region").count()
+        let needed = "need AWS credentials and a region";
+        log.text().matches(needed).count()
     };
     let (standin, url) = Standin::start(Does::Answer("1")).await;
     let bare = || SdkConfig::builder().behavior_version(BehaviorVersion::latest());

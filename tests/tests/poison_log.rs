@@ -11,7 +11,8 @@ use recado::flow::sweep::{Broom, sweep};
 use recado_processor::{SqsAttributes, SqsEvent, SqsRecord};
 use recado_tests::fake_model::Behaviour;
 use recado_tests::fake_world::FakeWorld;
-use recado_tests::kept_log::KeptLog as Log;
+use recado_tests::kept_log::KeptLog;
+use tracing::Level;
 
 const ANA: &str = "5511900000001";
 const BIA: &str = "5511900000002";
@@ -34,14 +35,7 @@ async fn visit_until_rest(fakes: &FakeWorld, world: &World) {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_given_up_is_told_once_each_and_of_nobody() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_max_level(tracing::Level::WARN)
-        .with_writer(move || writer.clone())
-        .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let (log, _guard) = KeptLog::start(Level::WARN);
 
     let fakes = FakeWorld::start();
     fakes.kill().await;
@@ -74,7 +68,7 @@ async fn what_was_given_up_is_told_once_each_and_of_nobody() {
     };
     recado_processor::handle(&world, event, world.now()).await;
 
-    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let log = log.text();
     for told in [
         "gave up on messages: the person gets the agent's apology",
         "messages are given up without an answer",

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use recado::adapters::clock::SystemClock;
 use recado::domain::Timestamp;
+use recado::domain::time::whole_ms;
 use recado::ports::Clock as _;
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -52,7 +53,7 @@ pub async fn say(url: &str, burst: &Burst, mut tell: impl FnMut(&str)) -> Result
     let body = json!({
         "from": burst.phone,
         "texts": burst.texts,
-        "gap_ms": u64::try_from(burst.gap.as_millis()).unwrap_or(u64::MAX),
+        "gap_ms": whole_ms(burst.gap),
     });
     let writing = client.post(format!("{url}/phone/messages")).json(&body);
     let ids = strings(&client::ask(writing).await?["ids"]);

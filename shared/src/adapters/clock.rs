@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 
 use crate::domain::Timestamp;
+use crate::domain::time::whole_ms;
 use crate::ports::Clock;
 
 /// The machine's clock.
@@ -21,7 +22,7 @@ impl Clock for SystemClock {
         let since_1970 = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        Timestamp::from_ms(u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX))
+        Timestamp::from_ms(whole_ms(since_1970))
     }
 
     async fn sleep(&self, duration: Duration) {

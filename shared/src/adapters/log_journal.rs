@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::adapters::meta::codes::{self, Class, Row};
 use crate::adapters::model_advice::advice;
+use crate::domain::time::whole_ms;
 use crate::domain::{
     AgentId, ConversationId, Hasher, ReplyId, ReplyKind, SpendLimit, Step, Timestamp,
 };
@@ -36,14 +37,11 @@ impl LogJournal {
     /// A journal that writes only what an operator should see: for a run whose story is told elsewhere.
     pub fn of_warnings(hasher: Arc<Hasher>) -> Self {
         Self {
-            hasher,
             warnings_only: true,
-            told: Arc::default(),
+            ..Self::new(hasher)
         }
     }
-}
 
-impl LogJournal {
     /// Whether this step tells of an agent's limit that was told of already.
     fn is_told(&self, agent: &AgentId, step: &Step) -> bool {
         let Step::LimitReached {
@@ -68,13 +66,15 @@ impl LogJournal {
 impl Journal for LogJournal {
     fn note(&self, conversation: &ConversationId, step: &Step) {
         let hash = self.hasher.conversation(conversation);
-        let agent = conversation.agent.as_str();
+        let whose = Whose {
+            hash: &hash,
+            agent: conversation.agent.as_str(),
+        };
         if self.is_told(&conversation.agent, step) || warn(&hash, step) || self.warnings_only {
             return;
         }
-        let told = [answered, called, routed, operated];
-        if !told.into_iter().any(|tell| tell(&hash, agent, step)) {
-            write(&hash, agent, step);
+        if !asked(whose, step) && !operated(whose, step) {
+            write(whose, step);
         }
     }
 }
@@ -126,7 +126,7 @@ fn warn(hash: &str, step: &Step) -> bool {
         Step::HandedOff { reply, until } => tracing::warn!(
             conversation.hash = hash,
             turn = %reply,
-            until_ms = until_ms(*until),
+            until_ms = until.ms(),
             "a person was handed to a human; recado resume gives them back to the agent"
         ),
         Step::LimitReached {
@@ -137,7 +137,7 @@ fn warn(hash: &str, step: &Step) -> bool {
             conversation.hash = hash,
             turn = %reply,
             limit = limit.as_str(),
-            until_ms = until_ms(*until),
+            until_ms = until.ms(),
             "a spending limit is reached: the person is told so, and no model is asked for them until tomorrow"
         ),
         Step::CompactionRefused { reason } => tracing::warn!(
@@ -175,142 +175,135 @@ fn refused(hash: &str, reply: ReplyId, code: &str, again: bool) {
     }
 }
 
-/// What a model answered, in numbers.
-fn answered(hash: &str, agent: &str, step: &Step) -> bool {
-    let Step::ModelCalled {
-        model,
-        purpose,
-        why,
-        usage,
-        took,
-    } = step
-    else {
-        return false;
-    };
-    tracing::info!(
-        conversation.hash = hash,
-        agent.id = agent,
-        model = model.as_str(),
-        purpose = ?purpose,
-        why = why.as_str(),
-        after = why.after().map(ModelErrorClass::as_str),
-        input_tokens = usage.input(),
-        cached_tokens = usage.input_cache_read,
-        output_tokens = usage.output,
-        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        "model answered"
-    );
-    true
+/// Whose step it is, as every line of a story names it.
+#[derive(Clone, Copy)]
+struct Whose<'a> {
+    hash: &'a str,
+    agent: &'a str,
 }
 
-/// A line for what concerns an operator and goes well.
-fn operated(hash: &str, agent: &str, step: &Step) -> bool {
+/// A line of a story: what is told, and of whom.
+macro_rules! tell {
+    ($whose:expr, $message:literal $(, $($fields:tt)+)?) => {
+        tracing::info!(
+            conversation.hash = $whose.hash,
+            agent.id = $whose.agent,
+            $($($fields)+,)?
+            $message
+        )
+    };
+}
+
+/// A line for what was asked of a model or a tool, in names and numbers: a call holds the person's words, and a model's
+/// cues hold none of them.
+fn asked(whose: Whose<'_>, step: &Step) -> bool {
     match step {
-        Step::Paused { until } => tracing::info!(
-            conversation.hash = hash,
-            agent.id = agent,
-            until_ms = until_ms(*until),
-            "an operator has taken a person over"
-        ),
-        Step::ModelRecovered { model, since } => tracing::info!(
-            conversation.hash = hash,
-            agent.id = agent,
+        Step::ModelCalled {
             model,
-            since_ms = since.ms(),
-            "a model that was left out is back"
+            purpose,
+            why,
+            usage,
+            took,
+        } => tell!(
+            whose,
+            "model answered",
+            model = model.as_str(),
+            purpose = ?purpose,
+            why = why.as_str(),
+            after = why.after().map(ModelErrorClass::as_str),
+            input_tokens = usage.input(),
+            cached_tokens = usage.input_cache_read,
+            output_tokens = usage.output,
+            duration_ms = whole_ms(*took)
         ),
-        Step::Resumed => tracing::info!(
-            conversation.hash = hash,
-            agent.id = agent,
-            "the agent has the person again"
+        Step::ToolCalled {
+            reply,
+            tool,
+            effect,
+            outcome,
+            took,
+        } => tell!(
+            whose,
+            "tool called",
+            turn = %reply,
+            tool = tool.as_str(),
+            effect = ?effect,
+            outcome,
+            duration_ms = whole_ms(*took)
+        ),
+        Step::Routed { model, routed } => tell!(
+            whose,
+            "model chosen",
+            model,
+            route = routed.route.as_str(),
+            score = routed.score,
+            threshold = routed.threshold,
+            why = routed.why()
         ),
         _ => return false,
     }
     true
 }
 
-/// What a tool was asked holds the person's words: only which one, and what came of it.
-fn called(hash: &str, agent: &str, step: &Step) -> bool {
-    let Step::ToolCalled {
-        reply,
-        tool,
-        effect,
-        outcome,
-        took,
-    } = step
-    else {
-        return false;
-    };
-    tracing::info!(
-        conversation.hash = hash,
-        agent.id = agent,
-        turn = %reply,
-        tool = tool.as_str(),
-        effect = ?effect,
-        outcome,
-        duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        "tool called"
-    );
-    true
-}
-
-/// Which model a turn begins with: the cues' names and points hold nothing of the words.
-fn routed(hash: &str, agent: &str, step: &Step) -> bool {
-    let Step::Routed { model, routed } = step else {
-        return false;
-    };
-    tracing::info!(
-        conversation.hash = hash,
-        agent.id = agent,
-        model,
-        route = routed.route.as_str(),
-        score = routed.score,
-        threshold = routed.threshold,
-        why = routed.why(),
-        "model chosen"
-    );
+/// A line for what concerns an operator and goes well.
+fn operated(whose: Whose<'_>, step: &Step) -> bool {
+    match step {
+        Step::Paused { until } => tell!(
+            whose,
+            "an operator has taken a person over",
+            until_ms = until.ms()
+        ),
+        Step::ModelRecovered { model, since } => tell!(
+            whose,
+            "a model that was left out is back",
+            model,
+            since_ms = since.ms()
+        ),
+        Step::Resumed => tell!(whose, "the agent has the person again"),
+        _ => return false,
+    }
     true
 }
 
 /// A line for what goes as it should. Message ids hold a phone, so messages are only counted.
-fn write(hash: &str, agent: &str, step: &Step) {
-    macro_rules! line {
-        ($message:literal, $($fields:tt)*) => {
-            tracing::info!(conversation.hash = hash, agent.id = agent, $($fields)*, $message)
-        };
-    }
+fn write(whose: Whose<'_>, step: &Step) {
     match step {
-        Step::Received { fresh, .. } => line!("message received", fresh = fresh),
-        Step::Held { until, reason } => {
-            tracing::debug!(
-                conversation.hash = hash,
-                until_ms = until_ms(*until),
-                reason = ?reason,
-                "tick held"
-            );
-        }
+        Step::Received { fresh, .. } => tell!(whose, "message received", fresh = fresh),
+        Step::Held { until, reason } => tracing::debug!(
+            conversation.hash = whose.hash,
+            until_ms = until.ms(),
+            reason = ?reason,
+            "tick held"
+        ),
         Step::Claimed { reply, batch } => {
-            line!("batch claimed", turn = %reply, messages = batch.len());
+            tell!(whose, "batch claimed", turn = %reply, messages = batch.len());
         }
-        Step::Superseded { reply } => line!("run superseded by a newer message", turn = %reply),
+        Step::Superseded { reply } => {
+            tell!(whose, "run superseded by a newer message", turn = %reply);
+        }
         Step::Committed {
             reply,
             kind,
             answered,
-        } => {
-            line!("reply committed", turn = %reply, kind = ?kind, messages = answered.len());
+        } => tell!(
+            whose,
+            "reply committed",
+            turn = %reply,
+            kind = ?kind,
+            messages = answered.len()
+        ),
+        Step::Fenced { reply } => tell!(whose, "commit refused: the run was fenced", turn = %reply),
+        Step::Sent { reply } => tell!(whose, "reply sent", turn = %reply),
+        Step::Closed { events, reason } => tell!(
+            whose,
+            "messages closed without an answer",
+            messages = events,
+            reason = reason.as_str()
+        ),
+        Step::Compacted { items, facts } => {
+            tell!(whose, "turns compacted", items = items, facts = facts);
         }
-        Step::Fenced { reply } => line!("commit refused: the run was fenced", turn = %reply),
-        Step::Sent { reply } => line!("reply sent", turn = %reply),
-        Step::Closed { events, reason } => {
-            line!(
-                "messages closed without an answer",
-                messages = events,
-                reason = reason.as_str()
-            );
-        }
-        Step::Compacted { items, facts } => line!("turns compacted", items = items, facts = facts),
-        Step::Forgotten { items } => line!("person forgotten", items = items),
+        Step::Forgotten { items } => tell!(whose, "person forgotten", items = items),
         Step::ModelCalled { .. }
         | Step::ModelFailed { .. }
         | Step::ModelIncident { .. }
@@ -326,10 +319,6 @@ fn write(hash: &str, agent: &str, step: &Step) {
         | Step::Resumed
         | Step::CompactionRefused { .. } => {}
     }
-}
-
-const fn until_ms(until: Timestamp) -> u64 {
-    until.ms()
 }
 
 #[cfg(test)]

@@ -36,20 +36,19 @@ impl Timestamp {
     /// This moment moved later by `duration`, stopping at the end of time.
     #[must_use]
     pub fn plus(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
-        )
+        Self(self.0.saturating_add(whole_ms(duration)))
     }
 
     /// This moment moved earlier by `duration`, stopping at 1970.
     #[must_use]
     pub fn minus(self, duration: Duration) -> Self {
-        Self(
-            self.0
-                .saturating_sub(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
-        )
+        Self(self.0.saturating_sub(whole_ms(duration)))
     }
+}
+
+/// A duration in whole milliseconds, the unit of times that are stored or logged; `u64::MAX` where there are more.
+pub fn whole_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl fmt::Display for Timestamp {

@@ -13,7 +13,7 @@ use super::think::{Task, Watched};
 use super::{FlowError, agreement, watch};
 use crate::domain::{
     AnsweredCall, Call, Carried, Effect, Exchange, ModelReply, Round, Sealed, Step, Tool, ToolCall,
-    ToolResult,
+    ToolName, ToolResult,
 };
 use crate::error::{ModelError, ModelErrorClass};
 use crate::policy::confirm;
@@ -148,14 +148,7 @@ fn note_refused(task: Task<'_>, declared: &[Tool], answered: &AnsweredCall) {
     } else {
         tools::unnamed()
     };
-    let step = Step::ToolCalled {
-        reply: task.claimed.reply,
-        tool,
-        effect: Effect::Read,
-        outcome: "refused",
-        took: Duration::ZERO,
-    };
-    task.world.note(&task.visit.conversation, &step);
+    note_unmade(task, tool, "refused");
 }
 
 /// A read runs under the watch.
@@ -182,16 +175,21 @@ async fn show(
     acts: &mut Acts,
     call: ToolCall,
 ) -> Result<Result<AnsweredCall, Watched>, FlowError> {
+    note_unmade(task, call.tool.clone(), "preview");
+    let result = confirm::preview(&call);
+    note_read(task, acts, call, result).await
+}
+
+/// Notes a call that nothing was done for.
+fn note_unmade(task: Task<'_>, tool: ToolName, outcome: &'static str) {
     let step = Step::ToolCalled {
         reply: task.claimed.reply,
-        tool: call.tool.clone(),
+        tool,
         effect: Effect::Read,
-        outcome: "preview",
+        outcome,
         took: Duration::ZERO,
     };
     task.world.note(&task.visit.conversation, &step);
-    let result = confirm::preview(&call);
-    note_read(task, acts, call, result).await
 }
 
 /// Notes what came of a call that changed nothing; stored only where the batch is sealed already.
@@ -217,14 +215,7 @@ fn kept(task: Task<'_>, acts: &Acts, call: &ToolCall) -> Option<ToolResult> {
     }
     let (world, of) = (task.world, &task.visit.conversation);
     let result = world.kept_reads.find(of, call, world.now())?;
-    let step = Step::ToolCalled {
-        reply: task.claimed.reply,
-        tool: call.tool.clone(),
-        effect: Effect::Read,
-        outcome: "kept",
-        took: Duration::ZERO,
-    };
-    world.note(of, &step);
+    note_unmade(task, call.tool.clone(), "kept");
     Some(result)
 }
 

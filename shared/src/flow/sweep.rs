@@ -9,6 +9,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 use super::forget::{self, LONGEST_RUN};
 use super::{FlowError, World};
 use super::{look, poison};
+use crate::domain::time::whole_ms;
 use crate::domain::{ConversationId, Timestamp};
 use crate::policy::debounce;
 use crate::ports::{Swapped, Unrest};
@@ -237,7 +238,7 @@ async fn retick(world: &World, conversation: ConversationId, now: Timestamp) -> 
 }
 
 fn dedup(world: &World, conversation: &ConversationId, now: Timestamp) -> String {
-    let bucket = now.ms() / u64::try_from(RETICK_EVERY.as_millis()).unwrap_or(u64::MAX);
+    let bucket = now.ms() / whole_ms(RETICK_EVERY);
     let text = format!("{bucket}#{}", conversation.key());
     world.hasher.hash("sweep", &text)
 }

@@ -1,6 +1,8 @@
 //! How a run ends.
 
-use crate::domain::{Call, MessageId, OptOut, Reply, ReplyId, RunId, Session, Spent, Timestamp};
+use crate::domain::{
+    Call, MessageId, OptOut, Reply, ReplyId, RunId, Session, Spent, State, Timestamp,
+};
 
 /// How a run ends without a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,19 @@ pub struct Release {
     pub crashes: u32,
     /// What the conversation has cost on its newest day, this run included; absent leaves what is there.
     pub spent: Option<Spent>,
+}
+
+impl Release {
+    /// Whether `state` is what this release leaves: an earlier try of it, whose answer was lost, was made.
+    pub fn is_left_in(&self, state: &State) -> bool {
+        state.epoch == self.epoch
+            && state.lease.is_none()
+            && state.attempts == self.attempts
+            && state.first_attempt_at == self.first_attempt_at
+            && state.hold_until == self.hold_until
+            && state.crashes == self.crashes
+            && (self.spent.is_none() || state.spent == self.spent)
+    }
 }
 
 /// One commit.

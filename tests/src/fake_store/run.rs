@@ -87,7 +87,7 @@ impl Table {
         };
         let ours = state.lease.is_some_and(|lease| lease.run == release.run);
         if (guards.epoch && state.epoch != release.epoch) || (guards.lease_run && !ours) {
-            return if was_released(state, release) {
+            return if release.is_left_in(state) {
                 Written::Done
             } else {
                 Written::Lost
@@ -265,16 +265,6 @@ fn move_on(state: &mut State, commit: &Commit) {
     state.limited_until = commit.limited_until.or(state.limited_until);
     state.spent = commit.spent.or(state.spent);
     state.session = commit.session.or(state.session);
-}
-
-fn was_released(state: &State, release: &Release) -> bool {
-    state.epoch == release.epoch
-        && state.lease.is_none()
-        && state.attempts == release.attempts
-        && state.first_attempt_at == release.first_attempt_at
-        && state.hold_until == release.hold_until
-        && state.crashes == release.crashes
-        && (release.spent.is_none() || state.spent == release.spent)
 }
 
 /// Broken items are set aside; one of a newer program stops the reading.

@@ -14,6 +14,7 @@ use recado::domain::Provider;
 use serde_json::{Value, json};
 
 use super::{refusal, refused};
+use crate::local_server::serve;
 
 /// The key that every provider takes.
 pub const KEY: &str = "right-key";
@@ -65,9 +66,7 @@ impl Peer {
         let router = Router::new()
             .route("/{provider}/v1/{*path}", post(answer))
             .with_state(Arc::clone(&inside));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let url = serve(router).await;
         Self { url, inside }
     }
 

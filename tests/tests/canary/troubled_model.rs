@@ -2,6 +2,7 @@
 //! asked.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,7 +15,7 @@ use recado::adapters::models::{Endpoint, FixedKey, HttpModel};
 use recado::domain::{ModelReply, Prompt, Provider};
 use recado::error::ModelError;
 use recado::ports::Model;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use recado_tests::local_server::serve;
 use tokio::net::TcpListener;
 
 /// The word in a message that decides what becomes of it.
@@ -37,18 +38,16 @@ impl TroubledModel {
         let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let nowhere = closed.local_addr().unwrap();
         drop(closed);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let failing = listener.local_addr().unwrap();
         let asked = Arc::new(AtomicUsize::new(0));
         let router = Router::new()
             .fallback(move |State(asked): State<Arc<AtomicUsize>>| async move {
                 answer(asked.fetch_add(1, Ordering::SeqCst), words)
             })
             .with_state(asked);
-        tokio::spawn(async move { axum::serve(listener, router).await });
+        let failing = serve(router).await;
         Self {
             refused: api(&format!("http://{nowhere}/v1")),
-            failing: api(&format!("http://{failing}/v1")),
+            failing: api(&format!("{failing}/v1")),
             demo: DemoModel::new(Duration::from_millis(20)),
         }
     }

@@ -1,7 +1,6 @@
 //! An installation on the real adapters whose every request is counted: the webhook in, ticks received one by one as
 //! an event source mapping hands them over, replies out.
 
-use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,7 +17,9 @@ use recado_cli::poller::sqs_event;
 use recado_ingest::{Channels, Ingest, Request};
 use recado_tests::fake_chance::SeededChance;
 use recado_tests::fake_model::{Behaviour, ScriptedModel};
+use recado_tests::kept_log::KeptLog;
 use recado_tests::local_run::envelope;
+use recado_tests::local_server;
 use serde_json::{Value, json};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -65,7 +66,7 @@ pub struct Bench {
     queues: queues::Made,
     written: AtomicU64,
     invocations: Mutex<Invocations>,
-    log: Log,
+    log: KeptLog,
     _logging: tracing::subscriber::DefaultGuard,
 }
 
@@ -77,7 +78,7 @@ impl Bench {
             "hash_key": SECRET, "meta_app_secret": SECRET, "meta_access_token": "token", "meta_verify_token": "word",
         });
         let front = Front::start(&secret, Arc::new(move || queue_clock.now().ms())).await;
-        let sdk = front.sdk();
+        let sdk = local_server::sdk(&front.url);
         let made = queues::make(&sdk, &front.url, WINDOW).await.unwrap();
         table::make(&sdk, &front.url).await.unwrap();
         let environment = Environment::of([
@@ -98,7 +99,7 @@ impl Bench {
         let channels = Channels {
             meta: installation.secrets().unwrap(),
         };
-        let (log, logging) = Log::start();
+        let (log, logging) = keep_log();
         Self {
             ingest: Ingest {
                 world: world.clone(),
@@ -233,45 +234,27 @@ impl Bench {
     pub fn forget_counts(&self) {
         *self.front.behind.counts.lock().unwrap() = Counts::default();
         *self.invocations.lock().unwrap() = Invocations::default();
-        self.log.0.lock().unwrap().clear();
+        self.log.take();
     }
 
     /// Requests, invocations and what the functions logged, since counting began.
     pub fn counted(&self) -> (Counts, Invocations, String) {
         let counts = self.front.behind.counts.lock().unwrap().clone();
         let invocations = *self.invocations.lock().unwrap();
-        let log = self.log.0.lock().unwrap().clone();
-        (counts, invocations, String::from_utf8(log).unwrap())
+        (counts, invocations, self.log.text())
     }
 }
 
 /// The log of the functions, in the form of the Lambdas.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Log {
-    fn start() -> (Self, tracing::subscriber::DefaultGuard) {
-        let log = Self::default();
-        let writer = log.clone();
-        let lines = tracing_subscriber::fmt::layer()
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .with_span_list(false)
-            .with_writer(move || writer.clone());
-        let ours = Targets::new().with_target("recado", tracing::Level::INFO);
-        let subscriber = tracing_subscriber::registry().with(lines.with_filter(ours));
-        (log, tracing::subscriber::set_default(subscriber))
-    }
+fn keep_log() -> (KeptLog, tracing::subscriber::DefaultGuard) {
+    let log = KeptLog::default();
+    let lines = tracing_subscriber::fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_writer(log.clone());
+    let ours = Targets::new().with_target("recado", tracing::Level::INFO);
+    let subscriber = tracing_subscriber::registry().with(lines.with_filter(ours));
+    (log, tracing::subscriber::set_default(subscriber))
 }

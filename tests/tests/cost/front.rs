@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use recado_cli::aws::{self, Data, LocalAws};
+use recado_tests::local_server;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 /// A service that is billed by the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +43,6 @@ pub struct Front {
     pub url: String,
     pub behind: Arc<Behind>,
     _aws: LocalAws,
-    _server: JoinSet<()>,
 }
 
 /// What the front answers by.
@@ -56,8 +53,7 @@ pub struct Behind {
     pub sent: Mutex<Vec<Value>>,
     under_way: AtomicUsize,
     secret: String,
-    aws_url: String,
-    client: reqwest::Client,
+    aws: local_server::Behind,
 }
 
 impl Front {
@@ -65,34 +61,17 @@ impl Front {
         let aws = aws::serve(0, &Data::Memory, now).await.unwrap();
         let behind = Arc::new(Behind {
             secret: secret.to_string(),
-            aws_url: aws.url().to_owned(),
-            client: reqwest::Client::builder().no_proxy().build().unwrap(),
+            aws: local_server::Behind::at(aws.url()),
             ..Behind::default()
         });
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new()
             .fallback(answer)
             .with_state(Arc::clone(&behind));
-        let mut server = JoinSet::new();
-        server.spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self {
-            url,
+            url: local_server::serve(router).await,
             behind,
             _aws: aws,
-            _server: server,
         }
-    }
-
-    /// What a function's SDK is set to.
-    pub fn sdk(&self) -> SdkConfig {
-        let credentials = Credentials::new("test", "test", None, None, "test");
-        SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .endpoint_url(&self.url)
-            .region(Region::new("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .build()
     }
 }
 
@@ -166,21 +145,9 @@ impl Behind {
         *counts.requests.entry((service, action)).or_default() += times;
     }
 
-    async fn pass_on(&self, mut headers: HeaderMap, request: &Value) -> (Response, Value) {
-        headers.remove("host");
-        headers.remove("content-length");
-        let passed = self.client.post(&self.aws_url).headers(headers);
-        let passed = passed.body(request.to_string()).send().await.unwrap();
-        let (status, headers) = (passed.status(), passed.headers().clone());
-        let bytes = passed.bytes().await.unwrap();
-        let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        let mut response = (status, bytes).into_response();
-        for (name, value) in &headers {
-            if name != "transfer-encoding" && name != "content-length" {
-                response.headers_mut().insert(name.clone(), value.clone());
-            }
-        }
-        (response, body)
+    async fn pass_on(&self, headers: HeaderMap, request: &Value) -> (Response, Value) {
+        let (response, body) = self.aws.ask(headers, request.to_string().into()).await;
+        (response, serde_json::from_slice(&body).unwrap_or_default())
     }
 }
 

@@ -45,7 +45,7 @@ impl Bench {
             steps: Arc::clone(&steps),
             ticks: Arc::clone(&fakes.ticks),
             model: Arc::clone(&fakes.model),
-            tools: Arc::clone(&fakes.tools),
+            tools: Arc::clone(&fakes.world.tools),
             messenger: Arc::clone(&fakes.messenger),
             calls: Mutex::default(),
         });
@@ -191,10 +191,7 @@ async fn poll(
     kind: Kind,
 ) {
     loop {
-        let Some(record) = ticks.receive(queue) else {
-            ticks.wait(queue).await;
-            continue;
-        };
+        let record = ticks.next(queue).await;
         let receipt = record.receipt_handle.clone();
         let deadline = world.now().plus(INVOCATION);
         let event = SqsEvent {

@@ -13,7 +13,7 @@ use recado_tests::fake_messenger::FakeMessenger;
 use recado_tests::fake_model::{Behaviour, ScriptedModel};
 use recado_tests::fake_store::{Fault, Faults};
 use recado_tests::fake_ticks::FakeTicks;
-use recado_tests::fake_tools::{BOOK, FakeTools, HOURS};
+use recado_tests::fake_tools::{BOOK, HOURS};
 
 use crate::steps::Steps;
 
@@ -22,7 +22,7 @@ pub struct Crossing {
     pub steps: Arc<Steps>,
     pub ticks: Arc<FakeTicks>,
     pub model: Arc<ScriptedModel>,
-    pub tools: Arc<FakeTools>,
+    pub tools: Arc<dyn Tools>,
     pub messenger: Arc<FakeMessenger>,
     /// What the model asks for before it answers a turn.
     pub calls: Mutex<Vec<(&'static str, &'static str)>>,

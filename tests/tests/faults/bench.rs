@@ -26,6 +26,7 @@ use recado_ingest::{Channels, Ingest, MetaSecrets, Request};
 use recado_tests::fake_chance::SeededChance;
 use recado_tests::fake_messenger::FakeMessenger;
 use recado_tests::fake_model::ScriptedModel;
+use recado_tests::kept_log::KeptLog;
 use recado_tests::local_run::envelope;
 use recado_tests::store_benches::DynamoBench;
 use recado_tests::store_mutants::Mutator;
@@ -97,7 +98,7 @@ fn ingest(world: &World) -> Ingest {
 
 impl Bench {
     pub async fn start(seed: u64) -> Arc<Self> {
-        log::begin();
+        KeptLog::of_process();
         let clock: Arc<dyn Clock> = Arc::new(FastClock::start());
         let queue_clock = Arc::clone(&clock);
         let aws = aws::serve(0, &Data::Memory, Arc::new(move || queue_clock.now().ms()));

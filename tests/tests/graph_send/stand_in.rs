@@ -6,16 +6,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use recado::domain::ReplyId;
+use recado_tests::local_server::serve;
 use serde_json::json;
-use tokio::net::TcpListener;
 
 /// Serves the look-up on a free port. Yields its address.
 pub async fn phone() -> String {
-    let app = Router::new().route("/phone/replies/{reply}", get(look_up));
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    base
+    serve(Router::new().route("/phone/replies/{reply}", get(look_up))).await
 }
 
 async fn look_up(Path(reply): Path<String>) -> Response {

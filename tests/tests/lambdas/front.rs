@@ -4,8 +4,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_sqs::config::{Credentials, SharedCredentialsProvider};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -14,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 use recado::adapters::clock::SystemClock;
 use recado::ports::Clock as _;
 use recado_cli::aws::{self, Data, LocalAws};
+use recado_tests::local_server;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 /// The local AWS with its front.
 pub struct Front {
@@ -26,7 +24,6 @@ pub struct Front {
     /// Added to the queues' clock, in milliseconds.
     pub later_ms: Arc<AtomicU64>,
     _aws: LocalAws,
-    _server: JoinSet<()>,
 }
 
 /// What the front answers by.
@@ -38,8 +35,7 @@ pub struct Behind {
     pub denied: Mutex<Option<&'static str>>,
     /// The replies that were sent.
     pub sent: Mutex<Vec<Value>>,
-    aws_url: Mutex<String>,
-    client: reqwest::Client,
+    aws: local_server::Behind,
 }
 
 impl Front {
@@ -48,33 +44,19 @@ impl Front {
         let later = Arc::clone(&later_ms);
         let now = move || SystemClock.now().ms() + later.load(Ordering::SeqCst);
         let aws = aws::serve(0, &Data::Memory, Arc::new(now)).await.unwrap();
-        let behind = Arc::new(Behind::default());
-        aws.url().clone_into(&mut behind.aws_url.lock().unwrap());
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let behind = Arc::new(Behind {
+            aws: local_server::Behind::at(aws.url()),
+            ..Behind::default()
+        });
         let router = Router::new()
             .fallback(answer)
             .with_state(Arc::clone(&behind));
-        let mut server = JoinSet::new();
-        server.spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self {
-            url,
+            url: local_server::serve(router).await,
             behind,
             later_ms,
             _aws: aws,
-            _server: server,
         }
-    }
-
-    /// What a function's SDK is set to.
-    pub fn sdk(&self) -> SdkConfig {
-        let credentials = Credentials::new("test", "test", None, None, "test");
-        SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .endpoint_url(&self.url)
-            .region(Region::new("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .build()
     }
 
     pub fn keep_secret(&self, secret: &Value) {
@@ -114,28 +96,10 @@ async fn answer(
             None => refusal("ResourceNotFoundException"),
         };
     }
-    behind.pass_on(headers, body).await
+    behind.aws.ask(headers, body).await.0
 }
 
 fn refusal(code: &str) -> Response {
     let body = json!({ "__type": code, "message": "…" });
     (StatusCode::BAD_REQUEST, axum::Json(body)).into_response()
-}
-
-impl Behind {
-    async fn pass_on(&self, mut headers: HeaderMap, body: Bytes) -> Response {
-        headers.remove("host");
-        headers.remove("content-length");
-        let url = self.aws_url.lock().unwrap().clone();
-        let request = self.client.post(url).headers(headers).body(body);
-        let response = request.send().await.unwrap();
-        let (status, headers) = (response.status(), response.headers().clone());
-        let mut passed = (status, response.bytes().await.unwrap()).into_response();
-        for (name, value) in &headers {
-            if name != "transfer-encoding" && name != "content-length" {
-                passed.headers_mut().insert(name.clone(), value.clone());
-            }
-        }
-        passed
-    }
 }

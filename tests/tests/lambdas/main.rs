@@ -4,9 +4,8 @@
 mod front;
 
 use std::collections::HashMap;
-use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,49 +21,19 @@ use recado::ports::Clock;
 use recado_cli::poller::sqs_event;
 use recado_ingest::gateway;
 use recado_processor::{BatchResponse, invocation};
+use recado_tests::kept_log::KeptLog;
+use recado_tests::local_server;
 use serde_json::{Value, json};
+use tracing::Level;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// Keeps what is written to it.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Log {
-    fn start() -> (Self, tracing::subscriber::DefaultGuard) {
-        let log = Self::default();
-        let writer = log.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .with_max_level(tracing::Level::ERROR)
-            .with_writer(move || writer.clone())
-            .finish();
-        (log, tracing::subscriber::set_default(subscriber))
-    }
-
-    /// The one line that was written since the last look; it must hold all of `parts`.
-    fn tells_once(&self, parts: &[&str]) {
-        let text = String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap();
-        assert_eq!(text.lines().count(), 1, "{text}");
-        for part in parts {
-            assert!(text.contains(part), "{part:?} is not in {text}");
-        }
-    }
-
-    fn is_silent(&self) {
-        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        assert_eq!(text, "");
+/// The one line that was written since the last look; it must hold all of `parts`.
+fn tells_once(log: &KeptLog, parts: &[&str]) {
+    let text = log.take();
+    assert_eq!(text.lines().count(), 1, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in {text}");
     }
 }
 
@@ -124,12 +93,12 @@ impl Scene {
     }
 
     async fn make_table(&self) {
-        let client = aws_sdk_dynamodb::Client::new(&self.front.sdk());
+        let client = aws_sdk_dynamodb::Client::new(&local_server::sdk(&self.front.url));
         schema::create_table(&client, "recado").await.unwrap();
     }
 
     fn sqs(&self) -> aws_sdk_sqs::Client {
-        aws_sdk_sqs::Client::new(&self.front.sdk())
+        aws_sdk_sqs::Client::new(&local_server::sdk(&self.front.url))
     }
 
     async fn make_queues(&self) {
@@ -146,7 +115,12 @@ impl Scene {
 
     fn installation(&self, part: Part) -> Installation {
         let environment = Environment::of(self.environment.clone());
-        Installation::of(part, &environment, self.front.sdk(), self.ahead.clone())
+        Installation::of(
+            part,
+            &environment,
+            local_server::sdk(&self.front.url),
+            self.ahead.clone(),
+        )
     }
 
     async fn wait_for_message(&self) -> Value {
@@ -195,49 +169,55 @@ async fn process(installation: &Installation, event: Value) -> BatchResponse {
 
 #[tokio::test]
 async fn a_missing_setting_is_told_and_the_webhook_waits() {
-    let (log, _guard) = Log::start();
+    let (log, _guard) = KeptLog::start(Level::ERROR);
     let mut scene = Scene::complete().await;
     scene.environment.remove("RECADO_TABLE");
     let installation = scene.installation(Part::TAKES);
     assert_eq!(take(&installation, &webhook(SECRET)).await, 503);
-    log.tells_once(&["RECADO_TABLE: is not set; for instance RECADO_TABLE=recado"]);
+    tells_once(
+        &log,
+        &["RECADO_TABLE: is not set; for instance RECADO_TABLE=recado"],
+    );
     let event = json!({ "Records": [{ "messageId": "1", "receiptHandle": "r", "body": "" }] });
     let answer = process(&installation, event).await;
     assert_eq!(answer.batch_item_failures.len(), 1);
-    log.tells_once(&["RECADO_TABLE"]);
+    tells_once(&log, &["RECADO_TABLE"]);
     let failed = recado_sweeper::invocation::handle(&installation).await;
     assert!(format!("{:?}", failed.unwrap_err()).contains("RECADO_TABLE"));
 }
 
 #[tokio::test]
 async fn a_missing_secret_is_told_and_nothing_is_lost_once_it_is_there() {
-    let (log, _guard) = Log::start();
+    let (log, _guard) = KeptLog::start(Level::ERROR);
     let scene = Scene::complete().await;
     *scene.front.behind.secret.lock().unwrap() = None;
     let installation = scene.installation(Part::TAKES);
     let message = webhook(SECRET);
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["recado/secrets", "does not exist", "create it"]);
+    tells_once(&log, &["recado/secrets", "does not exist", "create it"]);
 
     let mut blank = secret();
     blank["hash_key"] = "".into();
     scene.front.keep_secret(&blank);
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&[
-        "recado/secrets",
-        "\"hash_key\" is missing",
-        "openssl rand -hex 32",
-    ]);
+    tells_once(
+        &log,
+        &[
+            "recado/secrets",
+            "\"hash_key\" is missing",
+            "openssl rand -hex 32",
+        ],
+    );
 
     scene.front.keep_secret(&secret());
     scene.ahead.0.store(2, Ordering::SeqCst);
     assert_eq!(take(&installation, &message).await, 200);
-    log.is_silent();
+    assert_eq!(log.text(), "");
 }
 
 #[tokio::test]
 async fn a_missing_or_wrong_app_secret_is_told_and_a_new_one_is_used_within_a_minute() {
-    let (log, _guard) = Log::start();
+    let (log, _guard) = KeptLog::start(Level::ERROR);
     let scene = Scene::complete().await;
     let mut other = secret();
     other["meta_app_secret"] = "".into();
@@ -245,7 +225,7 @@ async fn a_missing_or_wrong_app_secret_is_told_and_a_new_one_is_used_within_a_mi
     let installation = scene.installation(Part::TAKES);
     let message = webhook(SECRET);
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["\"meta_app_secret\""]);
+    tells_once(&log, &["\"meta_app_secret\""]);
 
     other["meta_app_secret"] = "fedcba9876543210fedcba9876543210".into();
     scene.front.keep_secret(&other);
@@ -260,45 +240,45 @@ async fn a_missing_or_wrong_app_secret_is_told_and_a_new_one_is_used_within_a_mi
     );
     scene.ahead.0.store(4, Ordering::SeqCst);
     assert_eq!(take(&installation, &message).await, 200);
-    log.is_silent();
+    assert_eq!(log.text(), "");
 }
 
 #[tokio::test]
 async fn a_missing_table_or_queue_or_right_is_told_and_the_webhook_can_be_sent_again() {
-    let (log, _guard) = Log::start();
+    let (log, _guard) = KeptLog::start(Level::ERROR);
     let scene = Scene::start().await;
     scene.front.keep_secret(&secret());
     let installation = scene.installation(Part::TAKES);
     let message = webhook(SECRET);
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["table recado does not exist: set RECADO_TABLE"]);
+    tells_once(&log, &["table recado does not exist: set RECADO_TABLE"]);
 
     scene.make_table().await;
     scene.front.deny(Some("TransactGetItems"));
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["the role needs dynamodb:GetItem on table recado"]);
+    tells_once(&log, &["the role needs dynamodb:GetItem on table recado"]);
     scene.front.deny(Some("TransactWriteItems"));
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["ConditionCheckItem", "PutItem", "on table recado"]);
+    tells_once(&log, &["ConditionCheckItem", "PutItem", "on table recado"]);
     scene.front.deny(None);
 
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["no such queue; check RECADO_TICKS_QUEUE_URL"]);
+    tells_once(&log, &["no such queue; check RECADO_TICKS_QUEUE_URL"]);
     scene.make_queues().await;
     scene.front.deny(Some("SendMessage"));
     assert_eq!(take(&installation, &message).await, 503);
-    log.tells_once(&["sqs:SendMessage", "RECADO_TICKS_QUEUE_URL"]);
+    tells_once(&log, &["sqs:SendMessage", "RECADO_TICKS_QUEUE_URL"]);
     scene.front.deny(None);
 
     assert_eq!(take(&installation, &message).await, 200);
-    log.is_silent();
+    assert_eq!(log.text(), "");
     let event = scene.wait_for_message().await;
     assert_eq!(event["Records"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn without_a_key_or_a_token_a_tick_is_held_and_answered_once_it_is_there() {
-    let (log, _guard) = Log::start();
+    let (log, _guard) = KeptLog::start(Level::ERROR);
     let mut scene = Scene::complete().await;
     scene.environment.remove("RECADO_MODEL");
     let mut blank = secret();
@@ -309,7 +289,7 @@ async fn without_a_key_or_a_token_a_tick_is_held_and_answered_once_it_is_there()
 
     let event = scene.wait_for_message().await;
     assert_eq!(process(&keyless, event).await.batch_item_failures.len(), 1);
-    log.tells_once(&["\"model_key\" is missing", "RECADO_MODEL=demo"]);
+    tells_once(&log, &["\"model_key\" is missing", "RECADO_MODEL=demo"]);
 
     scene.front.later_ms.store(61_000, Ordering::SeqCst);
     scene
@@ -324,7 +304,7 @@ async fn without_a_key_or_a_token_a_tick_is_held_and_answered_once_it_is_there()
     );
     let held = process(&installation, event).await;
     assert_eq!(held.batch_item_failures.len(), 1);
-    log.tells_once(&["\"meta_access_token\" is missing"]);
+    tells_once(&log, &["\"meta_access_token\" is missing"]);
     assert_eq!(scene.front.sent(), 0);
 
     scene.front.keep_secret(&secret());
@@ -334,5 +314,5 @@ async fn without_a_key_or_a_token_a_tick_is_held_and_answered_once_it_is_there()
     let done = process(&installation, event).await;
     assert_eq!(done, BatchResponse::default());
     assert_eq!(scene.front.sent(), 1);
-    log.is_silent();
+    assert_eq!(log.text(), "");
 }

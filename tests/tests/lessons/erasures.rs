@@ -14,6 +14,24 @@ fn gated() -> (Arc<Gate>, Arc<FakeWorld>) {
     (Arc::clone(&gate), Arc::new(FakeWorld::start_gated(gate)))
 }
 
+async fn is_answered(world: &FakeWorld, text: &str) {
+    world.say(ANA, text).await;
+    world.pass_s(30).await;
+}
+
+/// An erasure begins and dies before anything has gone.
+async fn dies_erasing(gate: &Gate, world: &Arc<FakeWorld>) {
+    gate.close("erase");
+    let dies = forgets(world);
+    gate.reached().await;
+    dies.abort();
+}
+
+async fn lives_again(world: &FakeWorld) {
+    world.pass_s(2).await;
+    world.say(ANA, "nova vida").await;
+}
+
 /// V1.
 #[tokio::test(start_paused = true)]
 async fn a_first_message_that_pauses_over_an_erasure_brings_nobody_back() {
@@ -34,14 +52,12 @@ async fn a_first_message_that_pauses_over_an_erasure_brings_nobody_back() {
 #[tokio::test(start_paused = true)]
 async fn a_message_put_after_an_erasure_never_meets_the_next_life() {
     let (gate, world) = gated();
-    world.say(ANA, "segredo zero").await;
-    world.pass_s(30).await;
+    is_answered(&world, "segredo zero").await;
     gate.close("append");
     let late = bring(&world, world.message(ANA, "wamid.1", "segredo um"));
     gate.reached().await;
     forget_ana(&world).await;
-    world.pass_s(2).await;
-    world.say(ANA, "nova vida").await;
+    lives_again(&world).await;
     gate.open();
     assert_eq!(late.await.unwrap().stored, 1);
     world.pass_s(600).await;
@@ -67,8 +83,7 @@ async fn a_message_of_someone_who_lives_is_not_deleted_as_late() {
 #[tokio::test(start_paused = true)]
 async fn an_alias_is_not_added_to_who_is_forgotten_meanwhile() {
     let (gate, world) = gated();
-    world.say(ANA, "segredo zero").await;
-    world.pass_s(30).await;
+    is_answered(&world, "segredo zero").await;
     gate.close("add_alias");
     let late = bring(&world, by_both(&world, "wamid.1", "segredo um"));
     gate.reached().await;
@@ -89,10 +104,7 @@ async fn an_erasure_that_died_knows_its_aliases_when_it_goes_on() {
     let (gate, world) = gated();
     world.deliver(by_both(&world, "wamid.1", "segredo")).await;
     world.pass_s(30).await;
-    gate.close("erase");
-    let dies = forgets(&world);
-    gate.reached().await;
-    dies.abort();
+    dies_erasing(&gate, &world).await;
     assert_eq!(world.store.look().aliases.len(), 2);
     world.pass_s(600).await;
     assert_nothing_left(&world);
@@ -102,8 +114,7 @@ async fn an_erasure_that_died_knows_its_aliases_when_it_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn the_repeat_of_a_message_that_was_erased_is_dropped() {
     let world = FakeWorld::start();
-    world.say(ANA, "segredo zero").await;
-    world.pass_s(30).await;
+    is_answered(&world, "segredo zero").await;
     let message = world.message(ANA, "wamid.1", "segredo um");
     world.deliver(message.clone()).await;
     world.pass_s(30).await;
@@ -118,20 +129,14 @@ async fn the_repeat_of_a_message_that_was_erased_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn an_erasure_that_goes_on_leaves_the_next_lifes_aliases_alone() {
     let (gate, world) = gated();
-    world.say(ANA, "segredo").await;
-    world.pass_s(30).await;
-    gate.close("erase");
-    let dies = forgets(&world);
-    gate.reached().await;
-    dies.abort();
-    world.pass_s(2).await;
-    world.say(ANA, "nova vida").await;
+    is_answered(&world, "segredo").await;
+    dies_erasing(&gate, &world).await;
+    lives_again(&world).await;
     forget::resume(&world.world, &world.conversation(ANA))
         .await
         .unwrap();
     world.pass_s(600).await;
-    world.say(ANA, "ainda eu").await;
-    world.pass_s(30).await;
+    is_answered(&world, "ainda eu").await;
     assert_eq!(answers(&world)[1..], ["ouvi: nova vida", "ouvi: ainda eu"]);
     let last = world.model.prompts().pop().unwrap();
     assert_eq!(last.history.len(), 2, "one memory");
@@ -141,8 +146,7 @@ async fn an_erasure_that_goes_on_leaves_the_next_lifes_aliases_alone() {
 #[tokio::test(start_paused = true)]
 async fn an_alias_added_while_an_erasure_begins_goes_with_it() {
     let (gate, world) = gated();
-    world.say(ANA, "segredo").await;
-    world.pass_s(30).await;
+    is_answered(&world, "segredo").await;
     gate.close("begin_erasure");
     let forgetting = forgets(&world);
     gate.reached().await;
@@ -166,8 +170,7 @@ async fn a_repeat_that_straddles_erasure_and_next_life_is_dropped() {
     let repeat = bring(&world, message);
     gate.reached().await;
     forget_ana(&world).await;
-    world.pass_s(2).await;
-    world.say(ANA, "nova vida").await;
+    lives_again(&world).await;
     gate.open();
     assert_eq!(repeat.await.unwrap().late, 1);
     world.pass_s(30).await;
@@ -178,14 +181,9 @@ async fn a_repeat_that_straddles_erasure_and_next_life_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn what_is_written_while_an_erasure_lies_dead_is_kept() {
     let (gate, world) = gated();
-    world.say(ANA, "segredo").await;
-    world.pass_s(30).await;
-    gate.close("erase");
-    let dies = forgets(&world);
-    gate.reached().await;
-    dies.abort();
-    world.pass_s(2).await;
-    world.say(ANA, "nova vida").await;
+    is_answered(&world, "segredo").await;
+    dies_erasing(&gate, &world).await;
+    lives_again(&world).await;
     world.pass_s(600).await;
     assert_eq!(answers(&world)[1..], ["ouvi: nova vida"]);
     let dump = world.store.look().dump();

@@ -33,6 +33,13 @@ async fn a_refusal_that_comes_again_takes_nothing_from_the_next_sender() {
     let ana = world.conversation(ANA);
     let reply = world.store.peek(&ana, 1).await.unwrap().outbox.remove(0);
     let now = world.world.now();
+    let refused = Settlement::Ready {
+        refused_since: None,
+    };
+    let given_back = async |by| {
+        let back = world.store.settle(&ana, reply.id, Some(by), &refused, now);
+        back.await.unwrap()
+    };
     let [first, second] = [1, 2].map(|n| RunId::from_parts(now.ms(), n));
     for sender in [first, second] {
         assert_eq!(
@@ -44,28 +51,10 @@ async fn a_refusal_that_comes_again_takes_nothing_from_the_next_sender() {
             Written::Done
         );
         if sender == first {
-            let back = world.store.settle(
-                &ana,
-                reply.id,
-                Some(first),
-                &Settlement::Ready {
-                    refused_since: None,
-                },
-                now,
-            );
-            assert_eq!(back.await.unwrap(), Written::Done);
+            assert_eq!(given_back(first).await, Written::Done);
         }
     }
-    let again = world.store.settle(
-        &ana,
-        reply.id,
-        Some(first),
-        &Settlement::Ready {
-            refused_since: None,
-        },
-        now,
-    );
-    assert_eq!(again.await.unwrap(), Written::Lost);
+    assert_eq!(given_back(first).await, Written::Lost);
     assert_eq!(status(&world), ReplyStatus::Sending);
 }
 

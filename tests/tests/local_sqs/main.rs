@@ -10,7 +10,7 @@ mod refusals;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_sqs::Client;
@@ -104,6 +104,12 @@ impl Sqs {
 
 fn bodies(messages: &[Message]) -> Vec<&str> {
     messages.iter().filter_map(Message::body).collect()
+}
+
+/// Well before the end of any long poll of these tests.
+fn assert_soon(begun: Instant) {
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
 }
 
 /// The wall clock in milliseconds.

@@ -10,6 +10,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
 use recado_cli::poller::{HttpInvoke, Invoke, InvokeError, Poller, Settings};
+use recado_tests::local_server::serve;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -228,9 +229,7 @@ async fn a_function_behind_http_answers_fails_or_is_not_there() {
             &path("busy"),
             post(|| async { StatusCode::TOO_MANY_REQUESTS }),
         );
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, router).await });
+    let url = serve(router).await;
 
     let invoke = async |name: &str| {
         HttpInvoke::new(reqwest::Client::new(), &url, name)

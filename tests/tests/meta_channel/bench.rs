@@ -1,7 +1,7 @@
 //! A whole run on the channel Meta in this process, Graph's strict stand-in, and Meta's side of the webhook.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, Once};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use recado::adapters::demo::DemoModel;
@@ -12,7 +12,7 @@ use recado::config::roster::Roster;
 use recado_cli::local::{Channel, LocalRun, Meta, Options, ToolAccess, loopback};
 use recado_ingest::MetaSecrets;
 use recado_tests::fake_graph::{FakeGraph, Taken, VERSION};
-use recado_tests::kept_log::KeptLog as Log;
+use recado_tests::kept_log::KeptLog;
 use recado_tests::local_run::envelope;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
@@ -92,7 +92,7 @@ impl Bench {
         graph: FakeGraph,
         token: Arc<dyn AccessToken>,
     ) -> Self {
-        keep_log();
+        KeptLog::of_process();
         let channel = Channel::Meta(meta(&graph, token));
         Self {
             run: LocalRun::start(options(folder, channel)).await.unwrap(),
@@ -196,27 +196,9 @@ pub fn texts_of(number: &str, phone: &str, texts: &[&str]) -> String {
     envelope(number, json!({ "messages": messages }))
 }
 
-static LOG: Mutex<Option<Log>> = Mutex::new(None);
-
-fn keep_log() {
-    static BEGUN: Once = Once::new();
-    BEGUN.call_once(|| {
-        let log = Log::default();
-        *LOG.lock().unwrap() = Some(log.clone());
-        let subscriber = tracing_subscriber::fmt()
-            .with_ansi(false)
-            .with_max_level(tracing::Level::INFO)
-            .with_writer(move || log.clone())
-            .finish();
-        tracing::subscriber::set_global_default(subscriber).unwrap();
-    });
-}
-
 /// The lines so far that hold all of these words.
 pub fn logged(words: &[&str]) -> Vec<String> {
-    let log = LOG.lock().unwrap().clone().unwrap_or_default();
-    let bytes = log.0.lock().unwrap().clone();
-    let text = String::from_utf8(bytes).unwrap();
+    let text = KeptLog::of_process().text();
     let lines = text
         .lines()
         .filter(|line| words.iter().all(|word| line.contains(word)));

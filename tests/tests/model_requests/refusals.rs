@@ -28,6 +28,22 @@ fn items<'a>(body: &'a mut Value, field: &str) -> &'a mut Vec<Value> {
     body[field].as_array_mut().unwrap()
 }
 
+/// The last item of a field, or the one so many before it.
+fn last<'a>(body: &'a mut Value, field: &str, before: usize) -> &'a mut Value {
+    items(body, field).iter_mut().nth_back(before).unwrap()
+}
+
+/// Takes out the last item of a field, or the one so many before it.
+fn drop_last(body: &mut Value, field: &str, before: usize) {
+    let items = items(body, field);
+    items.remove(items.len() - 1 - before);
+}
+
+fn drop_field(of: &mut Value, field: &str) {
+    let dropped = of.as_object_mut().unwrap().remove(field);
+    assert!(dropped.is_some(), "there was a {field}");
+}
+
 fn check(at: usize, rows: &[(&str, &str, Change, &str)]) {
     let (_, asked) = MODELS[at];
     for (label, shape, change, words) in rows {
@@ -71,50 +87,34 @@ fn openai_refuses_in_its_own_words() {
             (
                 "a call without its output",
                 ROUND,
-                |b| drop(items(b, "input").pop()),
+                |b| drop_last(b, "input", 0),
                 "No tool output found for function call call_1.",
             ),
             (
                 "an output without its call",
                 ROUND,
-                |b| {
-                    let at = items(b, "input").len() - 2;
-                    items(b, "input").remove(at);
-                },
+                |b| drop_last(b, "input", 1),
                 "No tool call found for function call output with call_id call_1.",
             ),
             (
                 "a thought alone",
                 THOUGHT,
                 |b| {
-                    let at = items(b, "input").len() - 2;
-                    items(b, "input").remove(at);
-                    items(b, "input").pop();
+                    drop_last(b, "input", 1);
+                    drop_last(b, "input", 0);
                 },
                 "was provided without its required following item.",
             ),
             (
                 "a thought without a summary",
                 THOUGHT,
-                |b| {
-                    let at = items(b, "input").len() - 3;
-                    items(b, "input")[at]
-                        .as_object_mut()
-                        .unwrap()
-                        .remove("summary");
-                },
+                |b| drop_field(last(b, "input", 2), "summary"),
                 "].summary'.",
             ),
             (
                 "a thought that the provider would have to know",
                 THOUGHT,
-                |b| {
-                    let at = items(b, "input").len() - 3;
-                    items(b, "input")[at]
-                        .as_object_mut()
-                        .unwrap()
-                        .remove("encrypted_content");
-                },
+                |b| drop_field(last(b, "input", 2), "encrypted_content"),
                 "Items are not persisted when `store` is set to false.",
             ),
             (
@@ -132,7 +132,7 @@ fn openai_refuses_in_its_own_words() {
             (
                 "a tool without strict",
                 ROUND,
-                |b| drop(b["tools"][0].as_object_mut().unwrap().remove("strict")),
+                |b| drop_field(&mut b["tools"][0], "strict"),
                 "'tools[0].strict'",
             ),
             (
@@ -144,10 +144,7 @@ fn openai_refuses_in_its_own_words() {
             (
                 "arguments that are no text",
                 ROUND,
-                |b| {
-                    let at = items(b, "input").len() - 2;
-                    items(b, "input")[at]["arguments"] = json!({});
-                },
+                |b| last(b, "input", 1)["arguments"] = json!({}),
                 "expected a JSON object as text",
             ),
             ("a copy kept", FIRST, |b| b["store"] = json!(true), "a copy"),
@@ -175,46 +172,37 @@ fn openrouter_refuses_in_its_own_words() {
             (
                 "no cap",
                 FIRST,
-                |b| drop(b.as_object_mut().unwrap().remove("max_tokens")),
+                |b| drop_field(b, "max_tokens"),
                 "Expected a value >= 16",
             ),
             (
                 "a call without its result",
                 ROUND,
-                |b| drop(items(b, "messages").pop()),
+                |b| drop_last(b, "messages", 0),
                 "The following tool_call_ids did not have response messages: call_1",
             ),
             (
                 "one result of three",
                 AT_ONCE,
-                |b| drop(items(b, "messages").pop()),
+                |b| drop_last(b, "messages", 0),
                 "did not have response messages: call_3",
             ),
             (
                 "a result without its call",
                 ROUND,
-                |b| {
-                    let at = items(b, "messages").len() - 2;
-                    items(b, "messages").remove(at);
-                },
+                |b| drop_last(b, "messages", 1),
                 "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
             ),
             (
                 "a result without an id",
                 ROUND,
-                |b| {
-                    let last = items(b, "messages").last_mut().unwrap();
-                    last.as_object_mut().unwrap().remove("tool_call_id");
-                },
+                |b| drop_field(last(b, "messages", 0), "tool_call_id"),
                 "Missing parameter 'tool_call_id'",
             ),
             (
                 "arguments that are no text",
                 ROUND,
-                |b| {
-                    let at = items(b, "messages").len() - 2;
-                    items(b, "messages")[at]["tool_calls"][0]["function"]["arguments"] = json!({});
-                },
+                |b| last(b, "messages", 1)["tool_calls"][0]["function"]["arguments"] = json!({}),
                 "expected a JSON object as a string",
             ),
             (
@@ -226,7 +214,7 @@ fn openrouter_refuses_in_its_own_words() {
             (
                 "calls without tools",
                 ROUND,
-                |b| drop(b.as_object_mut().unwrap().remove("tools")),
+                |b| drop_field(b, "tools"),
                 "must define tools",
             ),
             (

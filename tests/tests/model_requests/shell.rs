@@ -11,6 +11,7 @@ use recado::adapters::models::{ApiKey, Endpoint, FixedKey, HttpModel};
 use recado::domain::Provider;
 use recado::error::{ModelError, ModelErrorClass, Source};
 use recado::ports::Model;
+use recado_tests::local_server;
 use serde_json::json;
 
 /// What the server saw: the authorization header of each request.
@@ -37,11 +38,8 @@ async fn serve(refused: StatusCode) -> (String, Seen) {
         let reply = json!({"status": "completed", "model": "gpt-x", "output": output});
         (StatusCode::OK, reply.to_string())
     };
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base = format!("http://{}/v1/", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/responses", post(answer));
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    (base, seen)
+    let url = local_server::serve(Router::new().route("/v1/responses", post(answer))).await;
+    (format!("{url}/v1/"), seen)
 }
 
 /// A secret that was replaced: `old` until someone asks again.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use recado::domain::Timestamp;
+use recado::domain::{Phone, Timestamp};
 use serde_json::{Value, json};
 
 use super::book::{ChatMessage, Progress};
@@ -13,18 +13,13 @@ use super::provider::Settings;
 /// The webhook for a text a person wrote.
 pub fn message(settings: &Settings, message: &ChatMessage) -> String {
     let phone = &message.phone;
-    let bsuid = people::bsuid(phone);
     wrap(
         settings,
         json!({
-            "contacts": [{
-                "profile": { "name": people::name(phone) },
-                "wa_id": phone,
-                "user_id": bsuid,
-            }],
+            "contacts": contacts(phone),
             "messages": [{
                 "from": phone,
-                "from_user_id": bsuid,
+                "from_user_id": people::bsuid(phone),
                 "id": message.id,
                 "timestamp": seconds(message.at),
                 "text": { "body": message.text },
@@ -42,13 +37,12 @@ pub fn status(
     at: Timestamp,
 ) -> String {
     let phone = &message.phone;
-    let bsuid = people::bsuid(phone);
     let mut status = json!({
         "id": message.id,
         "status": progress.as_str(),
         "timestamp": seconds(at),
         "recipient_id": phone,
-        "recipient_user_id": bsuid,
+        "recipient_user_id": people::bsuid(phone),
     });
     if let (Some(reply), Some(fields)) = (&message.reply, status.as_object_mut()) {
         fields.insert("biz_opaque_callback_data".to_owned(), json!(reply));
@@ -56,14 +50,18 @@ pub fn status(
     wrap(
         settings,
         json!({
-            "contacts": [{
-                "profile": { "name": people::name(phone) },
-                "wa_id": phone,
-                "user_id": bsuid,
-            }],
+            "contacts": contacts(phone),
             "statuses": [status],
         }),
     )
+}
+
+fn contacts(phone: &Phone) -> Value {
+    json!([{
+        "profile": { "name": people::name(phone) },
+        "wa_id": phone,
+        "user_id": people::bsuid(phone),
+    }])
 }
 
 /// Puts `value` into Meta's envelope and writes it as Meta does.

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use recado::domain::Phone as Number;
+use recado::domain::time::whole_ms;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -211,14 +212,10 @@ async fn story(
         "now": chapter.now,
         "last": chapter.last,
         "complete": chapter.complete,
-        "window_ms": milliseconds(state.window),
-        "ceiling_ms": milliseconds(state.ceiling),
+        "window_ms": whole_ms(state.window),
+        "ceiling_ms": whole_ms(state.ceiling),
         "steps": steps,
     })))
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 async fn story_live(

@@ -2,6 +2,7 @@
 //! moment in milliseconds since 1970 and every duration in milliseconds.
 
 use recado::adapters::model_advice::advice;
+use recado::domain::time::whole_ms;
 use recado::domain::{HoldReason, Purpose, ReplyKind, Step};
 use recado::error::ModelErrorClass;
 use serde_json::{Map, Value, json};
@@ -101,7 +102,7 @@ fn outside(step: &Step) -> Value {
             "input_tokens": usage.input(),
             "cached_tokens": usage.input_cache_read,
             "output_tokens": usage.output,
-            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            "took_ms": whole_ms(*took),
         }),
         Step::ModelFailed {
             model,
@@ -141,7 +142,7 @@ fn outside(step: &Step) -> Value {
             "tool": tool,
             "effect": effect,
             "outcome": outcome,
-            "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            "took_ms": whole_ms(*took),
         }),
         _ => Value::Null,
     }

@@ -143,7 +143,7 @@ impl DynamoStore {
         Ok(match self.write("release", update).await? {
             Answer::Given(()) => Written::Done,
             // An earlier try whose answer was lost left exactly what this one asks for.
-            Answer::Lost(Some(found)) if is_released(&decode_state(&found)?, release) => {
+            Answer::Lost(Some(found)) if release.is_left_in(&decode_state(&found)?) => {
                 Written::Done
             }
             Answer::Lost(_) => Written::Lost,
@@ -325,16 +325,6 @@ fn set_or_remove(set: &mut String, remove: &mut String, field: &str, present: bo
     } else {
         write!(remove, ", #{field}")
     };
-}
-
-fn is_released(state: &State, release: &Release) -> bool {
-    state.epoch == release.epoch
-        && state.lease.is_none()
-        && state.attempts == release.attempts
-        && state.first_attempt_at == release.first_attempt_at
-        && state.hold_until == release.hold_until
-        && state.crashes == release.crashes
-        && (release.spent.is_none() || state.spent == release.spent)
 }
 
 fn slot_of(item: &Item) -> Option<Slot> {

@@ -8,8 +8,9 @@ use super::Asked;
 use super::classify::{Failure, classify};
 use crate::adapters::retry_after::{should_retry, wait};
 use crate::domain::provider::Provider;
-use crate::domain::{ModelReply, Usage};
+use crate::domain::{AskedCall, Carried, Finish, ModelReply, Usage};
 use crate::error::{Metered, ModelError, ModelErrorClass};
+use crate::policy::visible::is_blank;
 
 /// The reply in an HTTP response, or the failure it amounts to.
 pub fn decode(
@@ -83,6 +84,44 @@ fn unreadable() -> Failure {
     )
 }
 
+/// What a dialect found in an answer that ended well.
+pub(super) struct Found {
+    /// Its words, with any space around them.
+    pub text: String,
+    /// The calls it asks for.
+    pub calls: Vec<AskedCall>,
+    /// The items that go back with the calls' results.
+    pub carried: Vec<Value>,
+    /// Whether it is whole.
+    pub finish: Finish,
+}
+
+/// What was found in `body` as a reply, or the failure that it amounts to: of no use are a call that was cut, and an
+/// answer with neither words nor calls.
+pub(super) fn reply(asked: &Asked<'_>, body: &Value, found: Found) -> Result<ModelReply, Failure> {
+    let Found {
+        text,
+        calls,
+        carried,
+        finish,
+    } = found;
+    if finish == Finish::Cut && !calls.is_empty() {
+        return Err(Failure::new(ModelErrorClass::Cut, "a call was cut"));
+    }
+    if is_blank(&text) && calls.is_empty() {
+        // All was spent on thinking, as good as cut; or the model had nothing to add to what its calls gave.
+        return Err(Failure::new(ModelErrorClass::Cut, "no words in the answer"));
+    }
+    Ok(ModelReply {
+        text: text.trim().to_owned(),
+        calls,
+        carried: Carried::new(asked.origin(), carried),
+        finish,
+        usage: asked.usage(&body["usage"]),
+        model: name(body),
+    })
+}
+
 /// What stands at this place, taken out; null where there is nothing.
 pub(super) fn take(from: &mut Value, path: &str) -> Value {
     from.pointer_mut(path).map(Value::take).unwrap_or_default()
@@ -105,7 +144,7 @@ pub(super) fn nested(input: u64, read: u64, write: u64, output: u64) -> Usage {
 }
 
 /// The name of the model that answered, as the provider gives it.
-pub(super) fn name(body: &Value) -> String {
+fn name(body: &Value) -> String {
     body["model"].as_str().unwrap_or("unnamed").to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! A call as any dialect reads it from an answer.
+//! A call as any dialect reads it from an answer, and the name it goes back under.
 //!
 //! Invariant: every call has an id of its own, whatever the provider gave.
 
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::domain::{AskedCall, CallId};
+use crate::domain::{AskedCall, CallId, ToolName};
 
 /// The `n`th call of an answer; `taken` are the ids of those before it.
 pub(super) fn asked_call(
@@ -39,4 +39,9 @@ fn own_id(n: usize, taken: &BTreeSet<CallId>) -> CallId {
     let mut ids = (n..).filter_map(|n| CallId::parse(format!("call_{n}")).ok());
     ids.find(|id| !taken.contains(id))
         .unwrap_or_else(|| unreachable!("there are enough numbers"))
+}
+
+/// The name under which a call goes back: providers refuse one that no tool can have.
+pub(super) fn name_sent(call: &AskedCall) -> &str {
+    ToolName::parse(call.tool.as_str()).map_or("unnamed", |_| call.tool.as_str())
 }

@@ -1,8 +1,22 @@
 //! Anthropic's refusals.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{AT_ONCE, FIRST, ROUND, THOUGHT, check, items};
+use super::{AT_ONCE, FIRST, ROUND, THOUGHT, check, drop_field, drop_last, items, last};
+
+fn text() -> Value {
+    json!({"type": "text", "text": "x"})
+}
+
+/// Gives a call another id, wherever it stands.
+fn rename(body: &mut Value, call: &str, other: &str) {
+    let text = body.to_string().replace(call, other);
+    *body = serde_json::from_str(&text).unwrap();
+}
+
+fn says(role: &str) -> Value {
+    json!({"role": role, "content": [text()]})
+}
 
 #[test]
 fn anthropic_refuses_in_its_own_words() {
@@ -18,7 +32,7 @@ fn anthropic_refuses_in_its_own_words() {
             (
                 "no cap",
                 FIRST,
-                |b| drop(b.as_object_mut().unwrap().remove("max_tokens")),
+                |b| drop_field(b, "max_tokens"),
                 "max_tokens: Field required",
             ),
             (
@@ -30,22 +44,13 @@ fn anthropic_refuses_in_its_own_words() {
             (
                 "the agent first",
                 FIRST,
-                |b| {
-                    items(b, "messages").insert(
-                        0,
-                        json!({"role": "assistant", "content": [{"type": "text", "text": "x"}]}),
-                    );
-                },
+                |b| items(b, "messages").insert(0, says("assistant")),
                 "first message must use the \"user\" role",
             ),
             (
                 "the agent last",
                 FIRST,
-                |b| {
-                    items(b, "messages").push(
-                        json!({"role": "assistant", "content": [{"type": "text", "text": "x"}]}),
-                    );
-                },
+                |b| items(b, "messages").push(says("assistant")),
                 "does not support assistant message prefill. The conversation must end with a user message.",
             ),
             (
@@ -57,10 +62,7 @@ fn anthropic_refuses_in_its_own_words() {
             (
                 "the person twice",
                 FIRST,
-                |b| {
-                    items(b, "messages")
-                        .push(json!({"role": "user", "content": [{"type": "text", "text": "x"}]}));
-                },
+                |b| items(b, "messages").push(says("user")),
                 "found multiple \"user\" roles in a row",
             ),
             (
@@ -78,66 +80,46 @@ fn anthropic_refuses_in_its_own_words() {
             (
                 "one result of three",
                 AT_ONCE,
-                |b| {
-                    let last = items(b, "messages").last_mut().unwrap();
-                    items(last, "content").pop();
-                },
+                |b| drop_last(last(b, "messages", 0), "content", 0),
                 "`tool_use` ids were found without `tool_result` blocks immediately after: call_3.",
             ),
             (
                 "text before the results",
                 ROUND,
-                |b| {
-                    let last = items(b, "messages").last_mut().unwrap();
-                    items(last, "content").insert(0, json!({"type": "text", "text": "x"}));
-                },
+                |b| items(last(b, "messages", 0), "content").insert(0, text()),
                 "`tool_use` ids were found without `tool_result` blocks immediately after: call_1.",
             ),
             (
                 "a result without its call",
                 ROUND,
-                |b| {
-                    let at = items(b, "messages").len() - 2;
-                    let message = &mut items(b, "messages")[at];
-                    message["content"] = json!([{"type": "text", "text": "x"}]);
-                },
+                |b| last(b, "messages", 1)["content"] = json!([text()]),
                 "unexpected `tool_use_id` found in `tool_result` blocks: call_1.",
             ),
             (
                 "one id twice",
                 AT_ONCE,
                 |b| {
-                    let text = b
-                        .to_string()
-                        .replace("call_2", "call_1")
-                        .replace("call_3", "call_1");
-                    *b = serde_json::from_str(&text).unwrap();
+                    rename(b, "call_2", "call_1");
+                    rename(b, "call_3", "call_1");
                 },
                 "`tool_use` ids must be unique",
             ),
             (
                 "an id of another provider's",
                 ROUND,
-                |b| {
-                    let text = b.to_string().replace("call_1", "functions.x:0");
-                    *b = serde_json::from_str(&text).unwrap();
-                },
+                |b| rename(b, "call_1", "functions.x:0"),
                 "String should match pattern '^[a-zA-Z0-9_-]+$'",
             ),
             (
                 "a thought without its signature",
                 THOUGHT,
-                |b| {
-                    let at = items(b, "messages").len() - 2;
-                    let thought = &mut items(b, "messages")[at]["content"][0];
-                    thought.as_object_mut().unwrap().remove("signature");
-                },
+                |b| drop_field(&mut last(b, "messages", 1)["content"][0], "signature"),
                 "thinking.signature: Field required",
             ),
             (
                 "calls without tools",
                 ROUND,
-                |b| drop(b.as_object_mut().unwrap().remove("tools")),
+                |b| drop_field(b, "tools"),
                 "must define tools",
             ),
             (

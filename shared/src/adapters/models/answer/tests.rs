@@ -295,7 +295,7 @@ proptest! {
     #[test]
     fn no_shape_makes_it_panic_and_every_reply_says_something(provider in providers(), body in wild(), status in prop_oneof![Just(200_u16), Just(429), any::<u16>()]) {
         if let Ok(reply) = decoded(provider, status, &body) {
-            prop_assert!(!reply.calls.is_empty() || !crate::policy::visible::is_blank(&reply.text));
+            prop_assert!(!reply.calls.is_empty() || !is_blank(&reply.text));
             let ids: std::collections::BTreeSet<_> = reply.calls.iter().map(|call| &call.id).collect();
             prop_assert_eq!(ids.len(), reply.calls.len());
         }

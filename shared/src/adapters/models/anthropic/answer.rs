@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::Asked;
-use super::super::answer::{count, name, take};
-use super::super::calls::asked_call;
+use super::super::answer::{Found, count, reply, take};
+use super::super::calls::{asked_call, name_sent};
 use super::super::classify::Failure;
-use crate::domain::{Arguments, AskedCall, Carried, Finish, ModelReply, ToolName, Usage};
-use crate::error::ModelErrorClass::{Cut, Overflow, Refusal, Transient};
+use crate::domain::{Arguments, AskedCall, Finish, ModelReply, Usage};
+use crate::error::ModelErrorClass::{Overflow, Refusal, Transient};
 use crate::policy::visible::is_blank;
 
 /// The reply in a message.
@@ -21,23 +21,14 @@ pub fn read(asked: &Asked<'_>, mut body: Value) -> Result<ModelReply, Failure> {
     };
     let texts = blocks.iter().filter(|block| block["type"] == "text");
     let text: String = texts.filter_map(|block| block["text"].as_str()).collect();
-    let text = text.trim().to_owned();
     let (calls, carried) = calls(blocks);
-    if finish == Finish::Cut && !calls.is_empty() {
-        return Err(Failure::new(Cut, "a call was cut"));
-    }
-    if is_blank(&text) && calls.is_empty() {
-        // All was spent on thinking, or the model had nothing to add to what its calls gave.
-        return Err(Failure::new(Cut, "no words in the answer"));
-    }
-    Ok(ModelReply {
+    let found = Found {
         text,
         calls,
-        carried: Carried::new(asked.origin(), carried),
+        carried,
         finish,
-        usage: usage(&body["usage"]),
-        model: name(&body),
-    })
+    };
+    reply(asked, &body, found)
 }
 
 fn finish(stop_reason: Option<&str>) -> Result<Finish, Failure> {
@@ -86,9 +77,7 @@ fn mend(block: &mut Value, call: &AskedCall) {
     if !block["input"].is_object() || Arguments::parse(&call.arguments).is_none() {
         block["input"] = json!({});
     }
-    if ToolName::parse(call.tool.as_str()).is_err() {
-        block["name"] = json!("unnamed");
-    }
+    block["name"] = json!(name_sent(call));
 }
 
 /// The three buckets are disjoint here already.

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::super::Asked;
-use super::super::answer::{count, name, nested, take};
-use super::super::calls::asked_call;
+use super::super::answer::{Found, count, nested, reply, take};
+use super::super::calls::{asked_call, name_sent};
 use super::super::classify::{Failure, classify};
 use crate::domain::provider::Provider;
-use crate::domain::{Arguments, AskedCall, Carried, Finish, ModelReply, ToolName, Usage};
+use crate::domain::{Arguments, AskedCall, Finish, ModelReply, Usage};
 use crate::error::ModelErrorClass::{Cut, Refusal, Transient};
 use crate::policy::visible::is_blank;
 
@@ -34,20 +34,13 @@ pub fn read(asked: &Asked<'_>, mut body: Value) -> Result<ModelReply, Failure> {
     }
     let text = words(asked, &message["content"])?;
     let (calls, carried) = calls(message);
-    if finish == Finish::Cut && !calls.is_empty() {
-        return Err(Failure::new(Cut, "a call was cut"));
-    }
-    if is_blank(&text) && calls.is_empty() {
-        return Err(Failure::new(Cut, "no words in the answer"));
-    }
-    Ok(ModelReply {
+    let found = Found {
         text,
         calls,
-        carried: Carried::new(asked.origin(), carried),
+        carried,
         finish,
-        usage: usage(&body["usage"]),
-        model: name(&body),
-    })
+    };
+    reply(asked, &body, found)
 }
 
 fn finish(choice: &Value) -> Result<Finish, Failure> {
@@ -73,11 +66,10 @@ fn words(asked: &Asked<'_>, content: &Value) -> Result<String, Failure> {
         }
         _ => String::new(),
     };
-    let text = match asked.provider {
-        Provider::Compatible => spoken(&text)?,
-        _ => &text,
-    };
-    Ok(text.trim().to_owned())
+    match asked.provider {
+        Provider::Compatible => spoken(&text).map(str::to_owned),
+        _ => Ok(text),
+    }
 }
 
 /// Without what a model thought aloud: a server that does not know the model leaves it among the words, at times
@@ -127,9 +119,8 @@ fn calls(mut message: Value) -> (Vec<AskedCall>, Vec<Value>) {
 
 /// A call as every server takes it back.
 fn well_made(call: &AskedCall) -> Value {
-    let name = ToolName::parse(call.tool.as_str()).map_or("unnamed", |_| call.tool.as_str());
     let given = Arguments::parse(&call.arguments).map(|_| call.arguments.as_str());
-    let function = json!({"name": name, "arguments": given.unwrap_or("{}")});
+    let function = json!({"name": name_sent(call), "arguments": given.unwrap_or("{}")});
     json!({"id": call.id, "type": "function", "function": function})
 }
 

@@ -5,12 +5,11 @@
 use serde_json::Value;
 
 use super::super::Asked;
-use super::super::answer::{count, name, nested, take};
+use super::super::answer::{Found, count, nested, reply, take};
 use super::super::classify::Failure;
 use super::calls;
-use crate::domain::{Carried, Finish, ModelReply, Usage};
+use crate::domain::{Finish, ModelReply, Usage};
 use crate::error::ModelErrorClass;
-use crate::policy::visible::is_blank;
 
 /// The reply in a response object. What is not of the promised form counts as absent: one odd item must not sink a good
 /// answer.
@@ -25,21 +24,13 @@ pub fn read(asked: &Asked<'_>, mut body: Value) -> Result<ModelReply, Failure> {
         return Err(Failure::new(ModelErrorClass::Refusal, "the model declined"));
     }
     let (calls, carried) = calls::read(output);
-    if finish == Finish::Cut && !calls.is_empty() {
-        return Err(Failure::new(ModelErrorClass::Cut, "a call was cut"));
-    }
-    if is_blank(&text) && calls.is_empty() {
-        // Completed without a word: all was spent on thinking, as good as cut.
-        return Err(Failure::new(ModelErrorClass::Cut, "no words in the answer"));
-    }
-    Ok(ModelReply {
+    let found = Found {
         text,
         calls,
-        carried: Carried::new(asked.origin(), carried),
+        carried,
         finish,
-        usage: usage(&body["usage"]),
-        model: name(&body),
-    })
+    };
+    reply(asked, &body, found)
 }
 
 /// How the answer ended, by the body's own status.
@@ -73,7 +64,7 @@ fn words(output: &[Value]) -> (String, bool) {
         .filter(|part| part["type"] == "output_text")
         .filter_map(|part| part["text"].as_str())
         .collect();
-    (text.trim().to_owned(), refused)
+    (text, refused)
 }
 
 fn parts(message: &Value) -> impl Iterator<Item = &Value> {

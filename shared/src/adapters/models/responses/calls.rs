@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::super::calls::asked_call;
-use crate::domain::{Arguments, AskedCall, CallId, ToolName};
+use super::super::calls::{asked_call, name_sent};
+use crate::domain::{Arguments, AskedCall, CallId};
 
 /// The calls of an answer's output, in order, and the output as it goes back; empty where the calls alone say it all.
 pub(super) fn read(output: Vec<Value>) -> (Vec<AskedCall>, Vec<Value>) {
@@ -58,9 +58,7 @@ fn mend(item: &mut Value, call: &AskedCall) {
         let arguments = Arguments::parse(&call.arguments).unwrap_or_else(Arguments::none);
         item["arguments"] = json!(arguments);
     }
-    if ToolName::parse(call.tool.as_str()).is_err() {
-        item["name"] = json!("unnamed");
-    }
+    item["name"] = json!(name_sent(call));
 }
 
 #[cfg(test)]

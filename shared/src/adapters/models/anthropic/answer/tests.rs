@@ -4,6 +4,7 @@ use super::*;
 use crate::adapters::models;
 use crate::domain::Provider;
 use crate::error::ModelError;
+use crate::error::ModelErrorClass::Cut;
 use reqwest::header::HeaderMap;
 
 fn decoded(body: &Value) -> Result<ModelReply, ModelError> {

@@ -8,6 +8,7 @@ use super::*;
 use crate::adapters::models;
 use crate::domain::Provider;
 use crate::error::ModelError;
+use crate::policy::visible::is_blank;
 use ModelErrorClass::{
     Auth, Cut, Invalid, Missing, Overflow, Quota, Refusal, Throttled, Transient,
 };
