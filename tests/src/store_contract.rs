@@ -6,6 +6,7 @@
 pub mod agenda;
 pub mod calls;
 pub mod claims;
+pub mod closings;
 pub mod commits;
 pub mod erasure;
 pub mod formats;
@@ -108,9 +109,11 @@ macro_rules! for_each_store_contract {
             calls::a_call_is_stored_once,
             calls::the_first_result_of_a_call_stays,
             calls::calls_become_history_with_their_reply_and_go_with_it,
-            calls::what_was_done_for_a_turn_that_is_closed_becomes_history,
-            calls::a_closed_turn_is_compacted_like_any_other,
-            calls::a_closing_with_a_call_that_is_not_there_is_lost,
+            closings::what_was_done_for_a_turn_that_is_closed_becomes_history,
+            closings::a_closed_turn_is_compacted_like_any_other,
+            closings::a_closing_with_a_call_that_is_not_there_is_lost,
+            closings::a_closing_is_lost_to_a_call_that_came_between,
+            closings::a_full_batch_with_all_its_calls_is_one_closing,
             calls::no_call_is_brought_back_after_an_erasure,
             calls::a_full_batch_with_all_its_calls_is_one_commit,
             outbox::only_one_token_may_send,

@@ -1,17 +1,16 @@
 //! Contracts of tool calls: stored with the seal, given a result once, history with the commit.
 
-use recado::domain::batch::{Closure, EndedTurn};
 use recado::domain::memory::Fold;
 use recado::domain::{
-    Arguments, Call, CallId, ClosedReason, Effect, Lease, Memory, OptOut, Sealed, State, Summary,
-    ToolCall, ToolName, ToolResult,
+    Arguments, Call, CallId, Effect, Lease, Memory, OptOut, Sealed, State, Summary, ToolCall,
+    ToolName, ToolResult,
 };
 use recado::ports::{Appended, Commit, NewCalls, Written};
 
 use super::Bench;
 use super::scene::{Scene, at, event, message, reply_id, run_id};
 
-fn call(n: u16, effect: Effect, result: Option<ToolResult>) -> Call {
+pub(super) fn call(n: u16, effect: Effect, result: Option<ToolResult>) -> Call {
     Call {
         n,
         effect,
@@ -24,15 +23,15 @@ fn call(n: u16, effect: Effect, result: Option<ToolResult>) -> Call {
     }
 }
 
-fn running(n: u16) -> Call {
+pub(super) fn running(n: u16) -> Call {
     call(n, Effect::Write, None)
 }
 
-fn booked() -> ToolResult {
+pub(super) fn booked() -> ToolResult {
     ToolResult::Ok("booked".to_owned())
 }
 
-fn seal(n: u64, ids: &[&str]) -> Sealed {
+pub(super) fn seal(n: u64, ids: &[&str]) -> Sealed {
     Sealed {
         reply: reply_id(n),
         events: ids.iter().map(|id| message(id)).collect(),
@@ -40,7 +39,7 @@ fn seal(n: u64, ids: &[&str]) -> Sealed {
 }
 
 /// New calls of the n-th run for the n-th reply.
-fn new(n: u64, epoch: u64, seal: Option<Sealed>, calls: Vec<Call>) -> NewCalls {
+pub(super) fn new(n: u64, epoch: u64, seal: Option<Sealed>, calls: Vec<Call>) -> NewCalls {
     NewCalls {
         run: run_id(n),
         epoch,
@@ -51,12 +50,12 @@ fn new(n: u64, epoch: u64, seal: Option<Sealed>, calls: Vec<Call>) -> NewCalls {
     }
 }
 
-async fn store(scene: &Scene<'_>, new: &NewCalls) -> Written {
+pub(super) async fn store(scene: &Scene<'_>, new: &NewCalls) -> Written {
     let written = scene.store().store_calls(&scene.conversation, new).await;
     written.expect("store calls")
 }
 
-async fn result(scene: &Scene<'_>, n: u16, result: &ToolResult) -> Written {
+pub(super) async fn result(scene: &Scene<'_>, n: u16, result: &ToolResult) -> Written {
     let place = (reply_id(1), n);
     let store = scene.store();
     let written = store.store_result(&scene.conversation, place, result).await;
@@ -71,7 +70,7 @@ async fn calls(scene: &Scene<'_>, reply: u64) -> Vec<Call> {
     calls.expect("calls")
 }
 
-async fn load(scene: &Scene<'_>) -> Memory {
+pub(super) async fn load(scene: &Scene<'_>) -> Memory {
     let memory = scene.store().load(&scene.conversation).await;
     memory.expect("load")
 }
@@ -119,7 +118,7 @@ pub async fn the_first_write_seals_the_batch_and_stores_what_was_called(bench: &
 }
 
 /// The first turn, of one message and two calls, becomes a summary.
-fn fold_of_the_first() -> Fold {
+pub(super) fn fold_of_the_first() -> Fold {
     Fold {
         from_version: None,
         summary: Summary {
@@ -300,95 +299,6 @@ pub async fn calls_become_history_with_their_reply_and_go_with_it(bench: &dyn Be
         !bench.dump().await.contains("10h"),
         "the arguments are gone"
     );
-}
-
-/// Two messages under a seal, one call with a result and one that runs, and a third message behind them.
-async fn left_in_the_middle(scene: &Scene<'_>) -> Closure {
-    scene.receive(&["m1", "m2", "m3"]).await;
-    let epoch = scene.claim(1).await;
-    let made = vec![running(0), running(1)];
-    let sealing = new(1, epoch, Some(seal(1, &["m1", "m2"])), made);
-    assert_eq!(store(scene, &sealing).await, Written::Done);
-    assert_eq!(result(scene, 0, &booked()).await, Written::Done);
-    Closure {
-        events: ["m1", "m2", "m3"].map(message).to_vec(),
-        reason: ClosedReason::Paused,
-        ends: Some(EndedTurn {
-            reply: reply_id(1),
-            messages: ["m1", "m2"].map(message).to_vec(),
-            calls: vec![0, 1],
-        }),
-    }
-}
-
-async fn close(scene: &Scene<'_>, closure: &Closure) -> Written {
-    let expected = scene.state().await.version;
-    let store = scene.store();
-    let closed = store.close(&scene.conversation, expected, closure, at(90));
-    closed.await.expect("close")
-}
-
-pub async fn what_was_done_for_a_turn_that_is_closed_becomes_history(bench: &dyn Bench) {
-    let scene = Scene::new(bench).await;
-    let closure = left_in_the_middle(&scene).await;
-    let before = scene.state().await;
-    assert_eq!(close(&scene, &closure).await, Written::Done);
-    let after = State {
-        version: before.version + 1,
-        epoch: before.epoch + 1,
-        lease: None,
-        sealed: None,
-        last_reply: Some(reply_id(1)),
-        attempts: 0,
-        first_attempt_at: None,
-        ..before
-    };
-    assert_eq!(scene.state().await, after);
-    assert_eq!(scene.pending().await, [""; 0]);
-    let turns = load(&scene).await.exchanges;
-    assert_eq!((turns.len(), turns[0].reply), (1, reply_id(1)));
-    let said: Vec<_> = turns[0].messages.iter().map(|one| &one.id).collect();
-    assert_eq!(said, [&message("m1"), &message("m2")]);
-    assert_eq!(turns[0].answer, None);
-    let made = [
-        call(0, Effect::Write, Some(booked())),
-        call(1, Effect::Write, Some(ToolResult::Unknown)),
-    ];
-    assert_eq!(turns[0].calls, made);
-    assert_eq!(scene.append(&event("m1", 10)).await, Appended::AtRest);
-    // Whoever still worked on it does nothing more.
-    let late = new(1, after.epoch - 1, None, vec![running(2)]);
-    assert_eq!(store(&scene, &late).await, Written::Lost);
-    assert_eq!(result(&scene, 1, &booked()).await, Written::Lost);
-}
-
-pub async fn a_closed_turn_is_compacted_like_any_other(bench: &dyn Bench) {
-    let scene = Scene::new(bench).await;
-    let closure = left_in_the_middle(&scene).await;
-    assert_eq!(close(&scene, &closure).await, Written::Done);
-    let fold = Fold {
-        messages: vec![message("m1"), message("m2")],
-        replies: Vec::new(),
-        calls: vec![(reply_id(1), 0), (reply_id(1), 1)],
-        ..fold_of_the_first()
-    };
-    let store = scene.store();
-    let folded = store.fold(&scene.conversation, &fold, at(300)).await;
-    assert_eq!(folded.expect("fold"), Written::Done);
-    assert!(load(&scene).await.exchanges.is_empty());
-    assert!(!bench.dump().await.contains("10h"), "nothing is left");
-    assert_eq!(scene.append(&event("m1", 10)).await, Appended::AtRest);
-}
-
-pub async fn a_closing_with_a_call_that_is_not_there_is_lost(bench: &dyn Bench) {
-    let scene = Scene::new(bench).await;
-    let mut closure = left_in_the_middle(&scene).await;
-    let before = bench.dump().await;
-    if let Some(turn) = &mut closure.ends {
-        turn.calls.push(2);
-    }
-    assert_eq!(close(&scene, &closure).await, Written::Lost);
-    scene.is_unchanged(&before, "a call that is gone").await;
 }
 
 pub async fn no_call_is_brought_back_after_an_erasure(bench: &dyn Bench) {

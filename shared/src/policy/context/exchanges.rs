@@ -2,19 +2,16 @@
 //!
 //! Invariant: every unit begins with the person; joined, units alternate.
 
-use crate::domain::{
-    AnsweredCall, Arguments, Call, CallId, Exchange, ReplyId, ToolCall, ToolResult, Turn,
-};
+mod calls;
+
+use crate::domain::{AnsweredCall, Exchange, ReplyId, Turn};
 use crate::policy::prompt::language::Language;
 use crate::policy::prompt::text::{head, neutralised};
+use crate::policy::tokens;
 use crate::policy::visible::is_blank;
-use crate::policy::{tokens, tools};
 
 /// A past message may take at most this share of the budget, or one pasted page would push everything else out.
 const MESSAGE_SHARE: u32 = 4;
-
-/// A result of a call may take this share of the budget, and all calls of an exchange four times as much.
-const RESULT_SHARE: u32 = 16;
 
 /// One exchange, or several where a side is missing between them.
 pub struct Unit {
@@ -57,14 +54,17 @@ pub fn units(
             .filter(|message| !is_blank(&message.text))
             .map(|message| printed(&message.text))
             .collect();
-        let calls = calls(exchange, budget);
+        let calls = calls::calls(exchange, budget);
         let waits = units.last().is_some_and(|unit| unit.answer.is_none());
         let said = exchange.answer.as_deref().filter(|text| !is_blank(text));
         let answer = match said {
             Some(text) if exchange.delivered => Some(printed(text)),
-            Some(_) if waits || !calls.is_empty() => Some(language.undelivered().to_owned()),
+            // Also where no call fits: words that look as if they waited would have it done again.
+            Some(_) if waits || !exchange.calls.is_empty() => {
+                Some(language.undelivered().to_owned())
+            }
             // A turn that was closed: a human took over, or a STOP came.
-            None if !calls.is_empty() => Some(language.unanswered().to_owned()),
+            None if !exchange.calls.is_empty() => Some(language.unanswered().to_owned()),
             _ => None,
         };
         add(&mut units, exchange.reply, blocks, calls, answer);
@@ -80,45 +80,6 @@ pub fn units(
         unit.messages = texts.count();
     }
     units
-}
-
-/// The newest calls of an exchange that fit into its share, oldest first, each with its result.
-fn calls(exchange: &Exchange, budget: u32) -> Vec<AnsweredCall> {
-    let mut room = budget / MESSAGE_SHARE;
-    let mut kept = Vec::new();
-    for call in exchange.calls.iter().rev() {
-        let pair = printed_call(exchange.reply, call, budget / RESULT_SHARE);
-        let price = tokens::answered(&pair);
-        if price > room {
-            break;
-        }
-        room -= price;
-        kept.push(pair);
-    }
-    kept.reverse();
-    kept
-}
-
-/// A call as history tells it: under an id of its own, its result cut, and its words harmless.
-fn printed_call(reply: ReplyId, call: &Call, longest: u32) -> AnsweredCall {
-    let AnsweredCall {
-        call: asked,
-        result,
-    } = call.answered();
-    let printed = |text: &str| head(&neutralised(text), longest);
-    let arguments = Arguments::parse(&neutralised(asked.arguments.as_str()));
-    AnsweredCall {
-        call: ToolCall {
-            id: CallId::parse(tools::lasting_id(reply, call.n)).unwrap_or(asked.id),
-            tool: asked.tool,
-            arguments: arguments.unwrap_or_else(Arguments::none),
-        },
-        result: match result {
-            ToolResult::Ok(text) => ToolResult::Ok(printed(&text)),
-            ToolResult::Error(why) => ToolResult::Error(printed(&why)),
-            ToolResult::Unknown => ToolResult::Unknown,
-        },
-    }
 }
 
 /// Adds one exchange. A side that is missing joins its words to the unit before, so that roles keep alternating; an
@@ -179,7 +140,7 @@ pub fn turns(units: &[Unit]) -> (Vec<Turn>, Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Effect, ToolName};
+    use crate::domain::{Arguments, Call, CallId, Effect, ToolCall, ToolName, ToolResult};
     use crate::policy::context::tests::exchange;
 
     const MARK: &str = Language::Portuguese.undelivered();
@@ -234,6 +195,39 @@ mod tests {
             let (turns, waits) = told(&exchanges);
             assert_eq!(turns, history, "{label}");
             assert_eq!(waits, last, "{label}");
+        }
+    }
+
+    /// Whatever is long: words that look as if they waited would have it done again.
+    #[test]
+    fn what_was_done_is_told_however_long_its_arguments_are() {
+        let words = "leite e pão ".repeat(1_000);
+        let flat = format!(r#"{{"title":"Lista","text":"{words}"}}"#);
+        let numbers: Vec<String> = (0..2_000).map(|n| n.to_string()).collect();
+        let many = format!(r#"{{"list":[{}],"title":"Lista"}}"#, numbers.join(","));
+        for (label, arguments, kept) in [("words", flat, true), ("values", many, false)] {
+            for (exchange, mark) in [
+                (lost(1, "anota"), MARK),
+                (
+                    exchange(1, &["anota"], None),
+                    Language::Portuguese.unanswered(),
+                ),
+            ] {
+                let mut acted = booked(exchange);
+                acted.calls[0].call.arguments = Arguments::parse(&arguments).unwrap();
+                let (turns, waits) = told(&[acted]);
+                assert_eq!(waits, [""; 0], "{label}");
+                assert_eq!((turns.len(), &turns[2]), (3, &agent(mark)), "{label}");
+                let Turn::Calls(calls) = &turns[1] else {
+                    panic!("{label}");
+                };
+                let fields = calls[0].call.arguments.fields();
+                assert_eq!(fields.get("title").is_some(), kept, "{label}");
+                assert!(
+                    tokens::answered(&calls[0]) <= 3_000 / MESSAGE_SHARE,
+                    "{label}"
+                );
+            }
         }
     }
 

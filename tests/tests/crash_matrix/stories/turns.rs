@@ -51,8 +51,9 @@ async fn a_turn_with_a_read_and_a_write_that_a_key_makes_one() {
         steps: "peek swap_state hold peek load declared converse run:hours peek store_calls \
                 run:add store_result converse peek commit mark_sending send settle release book peek",
         tell: |bench| {
- bench.watch(Kind::Tick);
- with_calls(bench, ADD).boxed() },
+            bench.watch(Kind::Tick);
+            with_calls(bench, ADD).boxed()
+        },
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: abre? marca"]);
             assert_eq!(bench.fakes.tools.effects().len(), 1, "{cell}");
@@ -68,8 +69,9 @@ async fn a_turn_with_a_read_and_a_write_that_no_key_makes_one() {
         steps: "peek swap_state hold peek load declared converse run:hours peek store_calls \
                 run:book store_result converse peek commit mark_sending send settle release book peek",
         tell: |bench| {
- bench.watch(Kind::Tick);
- with_calls(bench, BOOK).boxed() },
+            bench.watch(Kind::Tick);
+            with_calls(bench, BOOK).boxed()
+        },
         truth: |bench, cell| {
             said(bench, cell, &["ouvi: abre? marca"]);
             let effects = bench.fakes.tools.effects().len();
