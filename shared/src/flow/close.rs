@@ -18,7 +18,15 @@ pub async fn close(
         turn.calls = match stored {
             Ok(calls) => calls.iter().map(|call| call.n).collect(),
             // As for a text of the agent's own: what cannot be read must not keep the person waiting for good.
-            Err(StoreError::Undecodable { .. }) => Vec::new(),
+            Err(error @ StoreError::Undecodable { .. }) => {
+                tracing::warn!(
+                    conversation.hash = world.hasher.conversation(conversation),
+                    turn = %turn.reply,
+                    %error,
+                    "what was done for a turn cannot be read, so no later one is told of it"
+                );
+                Vec::new()
+            }
             Err(error) => return Err(error.into()),
         };
         if turn.calls.is_empty() {
