@@ -47,6 +47,8 @@ pub struct ScriptedModel {
     reported: Mutex<u64>,
     metered: Mutex<Usage>,
     compaction: Mutex<Behaviour>,
+    compacts_not: Mutex<Option<(String, ModelErrorClass)>>,
+    compactors: Mutex<Vec<String>>,
 }
 
 impl ScriptedModel {
@@ -62,6 +64,8 @@ impl ScriptedModel {
             models: Mutex::default(),
             reported: Mutex::new(100),
             metered: Mutex::default(),
+            compacts_not: Mutex::default(),
+            compactors: Mutex::default(),
             compaction: Mutex::new(Behaviour::Say(
                 COMPACTION_TAKES,
                 r#"{"summary":"A pessoa conversou com a recepção.","facts":[]}"#.to_owned(),
@@ -101,6 +105,24 @@ impl ScriptedModel {
     /// What every compaction does from now on.
     pub fn does_when_compacting(&self, behaviour: Behaviour) {
         *self.compaction.lock().unwrap() = behaviour;
+    }
+
+    /// This model fails at every compaction from now on, another does not.
+    pub fn cannot_compact(&self, model: &str, class: ModelErrorClass) {
+        *self.compacts_not.lock().unwrap() = Some((model.to_owned(), class));
+    }
+
+    /// The models that were asked for a compaction, in order.
+    pub fn compactors(&self) -> Vec<String> {
+        self.compactors.lock().unwrap().clone()
+    }
+
+    fn when_compacting(&self, model: &str) -> Behaviour {
+        self.compactors.lock().unwrap().push(model.to_owned());
+        match &*self.compacts_not.lock().unwrap() {
+            Some((this, class)) if this == model => Behaviour::Fail(COMPACTION_TAKES, *class),
+            _ => self.compaction.lock().unwrap().clone(),
+        }
     }
 
     /// What every call reports as its input tokens from now on; 0 is no report.
@@ -163,7 +185,7 @@ impl Model for ScriptedModel {
             self.models.lock().unwrap().push(model.to_owned());
         }
         let behaviour = if is_compaction {
-            self.compaction.lock().unwrap().clone()
+            self.when_compacting(model)
         } else {
             let next = self.next.lock().unwrap().pop_front();
             let now = self.clock.now();

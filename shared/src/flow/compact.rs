@@ -7,13 +7,15 @@ use futures_util::FutureExt;
 
 use super::bill::{self, Bill};
 use super::process::Visit;
-use super::{FlowError, World, look};
+use super::{FlowError, World, breakers, look};
 use crate::domain::{
-    Agent, ChargeKind, Chosen, ConversationId, FactId, Finish, ModelReply, Prompt, Purpose, Step,
+    Agent, ChargeKind, ConversationId, FactId, Finish, ModelReply, Prompt, Purpose, State, Step,
     Timestamp,
 };
 use crate::error::{ModelError, ModelErrorClass};
+use crate::policy::breaker::Gate;
 use crate::policy::compaction::{self, Refusal};
+use crate::policy::fallback::{Course, Ladder, Next, Time};
 use crate::policy::{context, spend, tokens};
 use crate::ports::Written;
 
@@ -61,7 +63,14 @@ async fn fold(
     agent: &Agent,
     bill: &Bill,
 ) -> Result<Compacted, FlowError> {
-    let (conversation, deadline) = (&visit.conversation, visit.deadline);
+    let conversation = &visit.conversation;
+    let mut asking = Asking {
+        world,
+        visit,
+        agent,
+        bill,
+        course: course(world, agent).await,
+    };
     for _ in 0..FOLDS_MAX {
         let peek = look::peek(world, conversation, 1).await?;
         let Some(state) = peek.state else {
@@ -73,16 +82,8 @@ async fn fold(
             return Ok(Compacted::Done);
         };
         let person = world.hasher.conversation(conversation);
-        let mut prompt = compaction::prompt(agent, &memory, &plan, &person);
-        let factor = tokens::factor(&state, compacting_model(agent));
-        let caller = (agent, bill, factor);
-        let mut answer = call(world, conversation, caller, &prompt, deadline).await;
-        if is_cut(&answer) {
-            // The same cap would cut it again, for ever.
-            prompt.output_tokens_max = prompt.output_tokens_max.saturating_mul(2);
-            answer = call(world, conversation, caller, &prompt, deadline).await;
-        }
-        let Ok(reply) = answer else {
+        let prompt = compaction::prompt(agent, &memory, &plan, &person);
+        let Ok(reply) = asking.until_answered(prompt, &state).await else {
             return Ok(Compacted::NotNow);
         };
         let now = world.now();
@@ -121,45 +122,108 @@ fn is_cut(answer: &Result<ModelReply, ModelError>) -> bool {
     }
 }
 
-fn compacting_model(agent: &Agent) -> &str {
-    let own = agent.model.compaction.as_deref();
-    own.unwrap_or(&agent.model.main)
+/// Who compacts: the model for it, else the main one; the fallback behind it, and first where that one is left out. Whether
+/// it is there again is for the turns to try.
+async fn course(world: &World, agent: &Agent) -> Course {
+    let models = &agent.model;
+    let first = models.compaction.as_deref().unwrap_or(&models.main);
+    let ladder = Ladder::of(first, models.fallback.as_deref());
+    let known = if ladder.has_fallback() {
+        breakers::look(world, first).await
+    } else {
+        None
+    };
+    let gate = known.map_or(Gate::Closed, |breaker| Gate::Open(breaker.class));
+    Course::begin(ladder, gate)
 }
 
-async fn call(
-    world: &World,
-    conversation: &ConversationId,
-    (agent, bill, factor): (&Agent, &Bill, f64),
-    prompt: &Prompt,
-    deadline: Timestamp,
-) -> Result<ModelReply, ModelError> {
-    let model = compacting_model(agent);
-    let started = world.now();
-    let left = deadline.since(started).saturating_sub(AFTER_THE_MODEL);
-    let timeout = left.min(agent.timing.model_timeout);
-    let answer = world.models.converse(model, prompt, timeout).await;
-    match &answer {
-        Ok(reply) => bill.add(spend::charge(&agent.prices, ChargeKind::Compaction, reply)),
-        Err(error) => {
-            let times = (world.now().since(started), timeout);
-            bill::failed(agent, bill, (error, (model, prompt)), factor, times);
+/// A job and its models: one budget of attempts for all of its prefixes.
+struct Asking<'a> {
+    world: &'a World,
+    visit: &'a Visit,
+    agent: &'a Agent,
+    bill: &'a Bill,
+    course: Course,
+}
+
+impl Asking<'_> {
+    /// Asks until one of the models answers, or none of them will.
+    async fn until_answered(
+        &mut self,
+        mut prompt: Prompt,
+        state: &State,
+    ) -> Result<ModelReply, ModelError> {
+        let mut was_cut = false;
+        loop {
+            let time = self.time();
+            let answer = self.call(&prompt, state, self.course.timeout(time)).await;
+            if is_cut(&answer) && !was_cut && self.course.may_mend() {
+                // The same cap would cut it again, for ever.
+                prompt.output_tokens_max = prompt.output_tokens_max.saturating_mul(2);
+                was_cut = true;
+                continue;
+            }
+            let error = match answer {
+                Ok(reply) => {
+                    self.course.succeeded();
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            match self.course.next(error, time, self.world.chance.fraction()) {
+                Next::End(error) => return Err(error),
+                Next::Again(pause) => self.world.clock.sleep(pause).await,
+                Next::MoveOn => {}
+            }
         }
     }
-    let step = match &answer {
-        Ok(reply) => Step::ModelCalled {
-            model: reply.model.clone(),
-            purpose: Purpose::Compaction,
-            why: Chosen::First,
-            usage: reply.usage,
-            took: world.now().since(started),
-        },
-        Err(error) => Step::ModelFailed {
-            model: model.to_owned(),
-            purpose: Purpose::Compaction,
-            class: error.class,
-            reason: error.reason.clone(),
-        },
-    };
-    world.note(conversation, &step);
-    answer
+
+    fn time(&self) -> Time {
+        let left = self.visit.time_left(self.world.now());
+        let timing = &self.agent.timing;
+        Time {
+            left: left.saturating_sub(AFTER_THE_MODEL),
+            budget: timing.model_budget,
+            timeout: timing.model_timeout,
+        }
+    }
+
+    async fn call(
+        &self,
+        prompt: &Prompt,
+        state: &State,
+        timeout: Duration,
+    ) -> Result<ModelReply, ModelError> {
+        let (world, agent, model) = (self.world, self.agent, self.course.model());
+        let started = world.now();
+        let answer = world.models.converse(model, prompt, timeout).await;
+        match &answer {
+            Ok(reply) => {
+                let charge = spend::charge(&agent.prices, ChargeKind::Compaction, reply);
+                self.bill.add(charge);
+            }
+            Err(error) => {
+                let times = (world.now().since(started), timeout);
+                let factor = tokens::factor(state, model);
+                bill::failed(agent, self.bill, (error, (model, prompt)), factor, times);
+            }
+        }
+        let step = match &answer {
+            Ok(reply) => Step::ModelCalled {
+                model: reply.model.clone(),
+                purpose: Purpose::Compaction,
+                why: self.course.why(),
+                usage: reply.usage,
+                took: world.now().since(started),
+            },
+            Err(error) => Step::ModelFailed {
+                model: model.to_owned(),
+                purpose: Purpose::Compaction,
+                class: error.class,
+                reason: error.reason.clone(),
+            },
+        };
+        world.note(&self.visit.conversation, &step);
+        answer
+    }
 }

@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
-use recado::domain::Turn;
+use recado::domain::{Step, Turn};
 use recado::error::ModelErrorClass;
 use recado::ports::Store as _;
 use recado_tests::fake_model::Behaviour;
-use recado_tests::fake_world::FakeWorld;
+use recado_tests::fake_world::{FakeWorld, agent};
 
 use crate::ANA;
+
+const MAIN: &str = "main";
+const SPARE: &str = "spare";
 
 /// Says each of `turns` (so many messages of so many characters each) and, before each, notes what is not compacted yet:
 /// all of it has to be in the turn's prompt. Yields the number of compactions.
@@ -140,5 +143,51 @@ async fn a_compaction_that_is_refused_again_and_again_does_not_cost_a_call_each_
     ] {
         // Due at 20 exchanges, then at 24, 28, 32, 40, 48 and 56.
         assert_eq!(caps_of_compactions(behaviour, 60).await.len(), 7);
+    }
+}
+
+/// The main model may be away for days: memory goes on being made meanwhile.
+#[tokio::test(start_paused = true)]
+async fn what_the_main_model_cannot_compact_the_fallback_does() {
+    use ModelErrorClass::{Invalid, Quota, Transient};
+    for (label, fallback, class, answers, right, folds) in [
+        (
+            "down",
+            Some(SPARE),
+            Transient,
+            true,
+            &[MAIN, MAIN, SPARE][..],
+            1,
+        ),
+        ("quota gone", Some(SPARE), Quota, true, &[MAIN, SPARE], 1),
+        ("left out already", Some(SPARE), Quota, false, &[SPARE], 1),
+        (
+            "not the model's fault",
+            Some(SPARE),
+            Invalid,
+            true,
+            &[MAIN],
+            0,
+        ),
+        ("nobody behind it", None, Quota, true, &[MAIN], 0),
+    ] {
+        let agent = agent(|agent| {
+            MAIN.clone_into(&mut agent.model.main);
+            agent.model.fallback = fallback.map(str::to_owned);
+            (agent.compaction.trigger, agent.compaction.keep) = (6, 2);
+        });
+        let world = FakeWorld::start_with(agent);
+        world.model.cannot_compact(MAIN, class);
+        if !answers {
+            let gone = Behaviour::Fail(Duration::from_millis(100), class);
+            world.model.does(MAIN, gone);
+        }
+        for n in 0..3 {
+            world.say(ANA, &format!("oi {n}")).await;
+            world.pass_s(30).await;
+        }
+        assert_eq!(world.model.compactors(), right, "{label}");
+        let compacted = |step: &Step| matches!(step, Step::Compacted { .. });
+        assert_eq!(world.trace.count(compacted), folds, "{label}");
     }
 }
