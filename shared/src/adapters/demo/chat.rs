@@ -121,7 +121,7 @@ fn known_name(prompt: &Prompt) -> Option<String> {
 
 /// A name to begin with, and how long it has been.
 fn greeting(language: Language, name: Option<&str>, prompt: &Prompt) -> String {
-    let days = prompt.notes.get(1).and_then(|note| number(note));
+    let days = days_away(prompt);
     let name = name.map(|name| match language {
         Language::Portuguese => format!("Oi, {name}! "),
         Language::Spanish => format!("¡Hola, {name}! "),
@@ -133,6 +133,16 @@ fn greeting(language: Language, name: Option<&str>, prompt: &Prompt) -> String {
         Language::English => format!("It has been {days} day(s). "),
     });
     name.into_iter().chain(days).collect()
+}
+
+/// The days in the note of an absence. Other notes have numbers too (an agenda's days), so only the whole note counts.
+fn days_away(prompt: &Prompt) -> Option<u64> {
+    let words = language(prompt);
+    prompt.notes.iter().find_map(|note| {
+        let days = u64::try_from(number(note)?).ok()?;
+        let absence = format!("<note>{}</note>", words.absence_note(days));
+        (*note == absence).then_some(days)
+    })
 }
 
 fn understood(language: Language, blocks: &[String]) -> String {

@@ -111,6 +111,49 @@ fn it_knows_the_name_from_wherever_it_was_said_last() {
 }
 
 #[test]
+fn it_tells_days_away_from_the_note_of_an_absence_alone() {
+    let absence = |language: Language, days| language.absence_note(days);
+    let agenda = "Na agenda desta pessoa: task \"Pão\", due 2026-12-04";
+    for (label, language, notes, days) in [
+        ("no note", Language::Portuguese, vec![], None),
+        (
+            "an agenda without an absence",
+            Language::Portuguese,
+            vec![agenda.to_owned()],
+            None,
+        ),
+        (
+            "an absence before an agenda",
+            Language::Portuguese,
+            vec![absence(Language::Portuguese, 3), agenda.to_owned()],
+            Some("Faz 3 dia(s)"),
+        ),
+        (
+            "one day",
+            Language::Portuguese,
+            vec![absence(Language::Portuguese, 1)],
+            Some("Faz 1 dia(s)"),
+        ),
+        (
+            "rules in another language",
+            Language::English,
+            vec![absence(Language::English, 40)],
+            Some("Faz 40 dia(s)"),
+        ),
+    ] {
+        let mut prompt = prompt(&["oi"], None, vec![]);
+        language.rules().clone_into(&mut prompt.rules);
+        let notes = notes.iter().map(|note| format!("<note>{note}</note>"));
+        prompt.notes.extend(notes);
+        let text = answer(&prompt).text;
+        match days {
+            Some(days) => assert!(text.starts_with(days), "{label}: {text}"),
+            None => assert!(text.starts_with("Entendi: oi"), "{label}: {text}"),
+        }
+    }
+}
+
+#[test]
 fn it_tells_what_it_remembers() {
     let memory = known(Some("Ana marcou consulta."), &["Mora em Recife"]);
     let history = vec![
