@@ -60,23 +60,26 @@ pub async fn say(url: &str, burst: &Burst, mut tell: impl FnMut(&str)) -> Result
     let gaps = burst.gap * u32::try_from(burst.texts.len()).unwrap_or(u32::MAX);
     let deadline = began.plus(PATIENCE).plus(gaps);
     let mut timeline = Timeline::of(&ids, &burst.texts);
+    let mut arrivals = Arrivals::of(&ids);
     let steps = loop {
         let told = story(&client, url, &burst.phone, since).await?;
         let steps = told["steps"].as_array().cloned().unwrap_or_default();
         for line in timeline.news(&steps) {
             tell(&line);
         }
-        if is_over(&ids, &steps) || SystemClock.now() > deadline {
+        let dropped = arrivals.look(&steps);
+        if dropped > 0 {
+            tell(&timeline::dropped(dropped));
+        }
+        if is_over(&arrivals.kept, &steps) || SystemClock.now() > deadline {
             break steps;
+        }
+        if !arrivals.awaited.is_empty() {
+            arrivals.taken = delivered(&chat(&client, url, &burst.phone).await?);
         }
         SystemClock.sleep(LOOK_EVERY).await;
     };
-    let chat = get(
-        &client,
-        format!("{url}/phone/conversations/{}", burst.phone),
-    )
-    .await?;
-    let messages = chat["messages"].as_array().cloned().unwrap_or_default();
+    let messages = chat(&client, url, &burst.phone).await?;
     let since_began = |message: &Value| message["at"].as_u64() >= Some(began.ms());
     Ok(Said {
         ids,
@@ -84,6 +87,54 @@ pub async fn say(url: &str, burst: &Burst, mut tell: impl FnMut(&str)) -> Result
         messages: messages.into_iter().filter(since_began).collect(),
         memory: get(&client, format!("{url}/memory/{}", burst.phone)).await?,
     })
+}
+
+/// Every message of both sides, as the phone has them.
+async fn chat(client: &Client, url: &str, phone: &str) -> Result<Vec<Value>, Failure> {
+    let chat = get(client, format!("{url}/phone/conversations/{phone}")).await?;
+    Ok(chat["messages"].as_array().cloned().unwrap_or_default())
+}
+
+/// The ids of the messages that got a 2xx.
+fn delivered(messages: &[Value]) -> BTreeSet<String> {
+    let delivered = messages.iter().filter(|one| one["status"] == "delivered");
+    delivered
+        .filter_map(|one| Some(one["id"].as_str()?.to_owned()))
+        .collect()
+}
+
+/// What became of a burst's messages on their way in.
+struct Arrivals {
+    /// Those that are or may still be stored, in order.
+    kept: Vec<String>,
+    /// Those of which the story does not tell yet.
+    awaited: BTreeSet<String>,
+    /// Those that had their 2xx before the story was asked.
+    taken: BTreeSet<String>,
+}
+
+impl Arrivals {
+    fn of(ids: &[String]) -> Self {
+        Self {
+            kept: ids.to_vec(),
+            awaited: ids.iter().cloned().collect(),
+            taken: BTreeSet::new(),
+        }
+    }
+
+    /// Yields how many messages these steps show to be dropped: what is stored is told before its 2xx, so a message
+    /// with a 2xx that nobody tells of came too late for a person who was forgotten, and waits for nothing.
+    fn look(&mut self, steps: &[Value]) -> usize {
+        for step in steps.iter().filter(|step| step["step"] == "received") {
+            self.awaited
+                .remove(step["message"].as_str().unwrap_or_default());
+        }
+        let dropped = |id: &String| self.awaited.contains(id) && self.taken.contains(id);
+        let before = self.kept.len();
+        self.kept.retain(|id| !dropped(id));
+        self.awaited.retain(|id| !self.taken.contains(id));
+        before - self.kept.len()
+    }
 }
 
 async fn story(client: &Client, url: &str, phone: &str, since: u64) -> Result<Value, Failure> {
@@ -191,5 +242,27 @@ impl Said {
     /// What a person reads below the timeline: the answers, and what is remembered.
     pub fn ending(&self) -> String {
         timeline::ending(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_message_with_a_2xx_that_no_step_tells_of_is_dropped() {
+        let ids = ["a", "b"].map(str::to_owned);
+        let mut arrivals = Arrivals::of(&ids);
+        let told = json!({ "step": "received", "message": "a", "fresh": true });
+        assert_eq!(arrivals.look(&[]), 0, "nothing has its 2xx yet");
+        arrivals.taken = delivered(&[
+            json!({ "id": "a", "status": "delivered" }),
+            json!({ "id": "b", "status": "pending" }),
+        ]);
+        assert_eq!(arrivals.look(std::slice::from_ref(&told)), 0);
+        arrivals.taken = delivered(&[json!({ "id": "b", "status": "delivered" })]);
+        assert_eq!(arrivals.look(&[told]), 1);
+        assert_eq!(arrivals.kept, ["a"]);
+        assert!(arrivals.awaited.is_empty());
     }
 }

@@ -63,6 +63,13 @@ pub fn ending(said: &Said) -> String {
     page.trim_end().to_owned()
 }
 
+/// The line of messages that came too late for a person who was forgotten.
+pub fn dropped(count: usize) -> String {
+    format!(
+        "          dropped    {count} message(s): sent before a forget, or within its second; write again"
+    )
+}
+
 fn since(at: u64, zero: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "seconds of a conversation")]
     let seconds = at.saturating_sub(zero) as f64 / 1000.0;

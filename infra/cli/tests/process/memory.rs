@@ -133,6 +133,25 @@ async fn forgets(with_instance: bool) {
     is_gone(&place, phone, other).await;
 }
 
+/// WhatsApp counts in seconds, so what is said within a forget's own second is dropped: nobody waits for its answer.
+#[tokio::test]
+async fn say_ends_soon_after_a_forget_also_within_its_second() {
+    let place = quick();
+    let instance = place.run().await;
+    place.say(&["oi"]).await;
+    let forgotten = place
+        .recado(&["forget", "--phone", "5511900000001", "--yes"])
+        .await;
+    assert_eq!(forgotten.code, Some(0), "{}", forgotten.err);
+    // Which has a minute to end.
+    let said = place.recado(&["say", "oi de novo"]).await;
+    let is_dropped = said.out.contains("dropped    1 message(s)");
+    let is_answered = said.out.contains("> Entendi: oi de novo");
+    assert!(is_dropped != is_answered, "{}{}", said.out, said.err);
+    assert_eq!(said.code, Some(i32::from(is_dropped)), "{}", said.out);
+    instance.stop().await;
+}
+
 async fn is_gone(place: &Place, phone: &str, other: &str) {
     let after = place.run().await;
     let memory = after.memory(phone).await;
