@@ -16,7 +16,7 @@ mod tools;
 
 pub use mistake::{Mistake, Position};
 pub use overrides::Overrides;
-pub use report::{check_report, of_limits};
+pub use report::{check_report, warnings};
 
 use std::time::Duration;
 

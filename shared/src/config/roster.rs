@@ -123,13 +123,15 @@ impl Roster {
         self.by_id.values()
     }
 
-    /// What may not work as its files seem to mean it, a line for each agent.
+    /// What may not work as its files seem to mean it, one line each.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let of = |agent: &Arc<Agent>| {
-            let limits = agent_file::of_limits(agent)?;
-            Some(format!("agent {}: {limits}", agent.id))
+            let lines = agent_file::warnings(agent).into_iter();
+            lines
+                .map(|line| format!("agent {}: {line}", agent.id))
+                .collect::<Vec<_>>()
         };
-        self.agents().filter_map(of)
+        self.agents().flat_map(of)
     }
 
     /// The tools that send a secret, each with its secret's name.

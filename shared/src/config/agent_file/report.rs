@@ -15,8 +15,7 @@ pub fn check_report(label: &str, text: &str) -> (String, bool) {
             let tools = agent.tools.iter().map(of_tool);
             let mut lines: Vec<String> =
                 std::iter::once(in_one_line(&agent)).chain(tools).collect();
-            lines.extend(of_providers(&agent));
-            lines.extend(of_limits(&agent));
+            lines.extend(warnings(&agent));
             (lines.join("\n"), true)
         }
         Err(mistakes) => {
@@ -54,6 +53,13 @@ fn in_one_line(agent: &Agent) -> String {
     )
 }
 
+/// What may not work as the file seems to mean it, one line each.
+pub fn warnings(agent: &Agent) -> Vec<String> {
+    let mut lines = of_providers(agent);
+    lines.extend(of_limits(agent));
+    lines
+}
+
 /// Models with something before a colon that is nearly a provider. They may be right: `llama3.2:3b` is a name, too.
 fn of_providers(agent: &Agent) -> Vec<String> {
     let names: BTreeSet<&str> = agent.model.names().collect();
@@ -69,7 +75,7 @@ fn of_providers(agent: &Agent) -> Vec<String> {
 }
 
 /// What the limits cannot count, where there are limits. OpenRouter tells what each call costs.
-pub fn of_limits(agent: &Agent) -> Option<String> {
+fn of_limits(agent: &Agent) -> Option<String> {
     if agent.limits == Limits::default() {
         return None;
     }

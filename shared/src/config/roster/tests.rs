@@ -131,12 +131,13 @@ fn a_file_that_is_not_there_is_told_with_the_setting_that_names_it() {
 }
 
 #[test]
-fn an_agent_whose_limits_count_nothing_is_warned_of() {
+fn an_agent_is_warned_of_whose_limits_count_nothing_or_whose_provider_is_nearly_one() {
     let limited = "id = \"one\"\npersona = \"x\"\nnumbers = [\"1\"]\n[limits]\nagent_day_usd = 1\n\
-                   [model]\nmain = \"unheard-of\"\n";
+                   [model]\nmain = \"opnai:unheard-of\"\n";
     let limited = agent_file::parse(limited).unwrap();
     let roster = Roster::new(vec![agent("rest", &[]), limited]).unwrap();
     let warnings: Vec<String> = roster.warnings().collect();
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("agent one: no price is known for unheard-of, "));
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].ends_with("did you mean openai:?"));
+    assert!(warnings[1].starts_with("agent one: no price is known for opnai:unheard-of, "));
 }
