@@ -3,8 +3,9 @@
 //!
 //! Invariant: a call is made only where the last thing the person got was an answer written beside a preview of this
 //! very call (same tool, same arguments), and everything they wrote since is a plain yes. The model's word counts for
-//! nothing. A question waits for its yes for a day. A preview that became memory is gone: it is shown and asked again. So it is where nobody knows whether it
-//! arrived, and where a human spoke with the person since: their yes may be to that one.
+//! nothing. A question waits for its yes for a day. A preview that became memory is gone: it is shown and asked again.
+//! So it is where nobody knows whether it arrived, and where a human spoke with the person since: their yes may be to
+//! that one.
 
 mod dates;
 mod shown;
